@@ -1,0 +1,122 @@
+#pragma once
+
+// A claim is what decides one wait. Whoever moves it from pending to an outcome has decided: the releaser
+// that grants, the timer, the stop callback, the ticket, close(). All the others see that they lost and
+// leave. Nothing else decides an outcome.
+
+#include <cstdint>
+
+#include <weir/core/atomic.hpp>
+#include <weir/core/errc.hpp>
+#include <weir/core/work.hpp>
+
+namespace weir::core {
+
+/// The failures have the numbers of their errc.
+enum class outcome : std::uint32_t {
+  pending = 0,
+  timed_out = static_cast<std::uint32_t>(errc::timed_out),
+  cancelled = static_cast<std::uint32_t>(errc::cancelled),
+  closed = static_cast<std::uint32_t>(errc::closed),
+  would_deadlock = static_cast<std::uint32_t>(errc::would_deadlock),
+  not_owner = static_cast<std::uint32_t>(errc::not_owner),
+  granted = 7,
+};
+
+/// Who may decide it. Of a wait with no limit, ticket or select only the holder of its object's lock can:
+/// that needs no atomic step. The others are raced for.
+enum class deciders : std::uint8_t { lock_holder, anybody };
+
+class completion;
+
+/// Until its owner is told, a claim's work function is *how the owner is told*; telling may then reuse the
+/// work to resume the owner on an executor.
+///
+/// word_: an outcome, and for a wait that arms limits after it was queued
+///   arming              its starter is still at work
+///   arming + completed  decided and detached meanwhile: the starter goes on with the outcome itself
+///   completed           told
+class claim : public work {
+ public:
+  claim() noexcept = default;
+  claim(const claim&) = delete;
+  claim& operator=(const claim&) = delete;
+
+  [[nodiscard]] outcome verdict() const noexcept {
+    // relaxed: whoever acts on it was told, by something that synchronizes, or decides by compare-exchange
+    return static_cast<outcome>(word_.load(std::memory_order_relaxed) & outcome_mask);
+  }
+  [[nodiscard]] bool decided() const noexcept { return verdict() != outcome::pending; }
+
+  /// True: this call decided. To be followed by taking what was granted, or by withdrawing.
+  bool decide(outcome wanted) noexcept {
+    const auto bits = static_cast<std::uint32_t>(wanted);
+    if (deciders_ == deciders::lock_holder) {
+      word_.store(bits, std::memory_order_relaxed);  // relaxed: published by the lock, and by the telling
+      return true;
+    }
+    std::uint32_t seen = word_.load(std::memory_order_relaxed);
+    do {
+      if ((seen & outcome_mask) != 0) return false;
+      // acq_rel: the winner sees the wait as its starter left it, and who loses to it sees what it did before
+    } while (!word_.compare_exchange_weak(seen, seen | bits, std::memory_order_acq_rel, std::memory_order_relaxed));
+    return true;
+  }
+
+  /// Before the wait can be seen by anyone.
+  void raced_by(deciders who) noexcept { deciders_ = who; }
+  [[nodiscard]] deciders raced_by() const noexcept { return deciders_; }
+  /// Pass one of completing: the branches that lost are unlinked wherever they are queued.
+  inline void settle(completion& list) noexcept;
+
+  void start_arming() noexcept { word_.store(arming, std::memory_order_relaxed); }
+
+  /// By the starter. True: still undecided, the owner will be told. False: it was completed meanwhile.
+  bool finish_arming() noexcept {
+    // acq_rel: pairs with arrive(); the last of the two sees all that the other did
+    return (word_.fetch_and(~arming, std::memory_order_acq_rel) & completed) == 0;
+  }
+
+  /// By the completion of a wait that arms. True: tell the owner. False: its starter will see the outcome.
+  bool arrive() noexcept {
+    // acq_rel: pairs with finish_arming()
+    return (word_.fetch_or(completed, std::memory_order_acq_rel) & arming) == 0;
+  }
+
+ protected:
+  ~claim() = default;
+
+ private:
+  friend class branching_claim;
+
+  static constexpr std::uint32_t outcome_mask = 0xff;
+  static constexpr std::uint32_t arming = 0x100;
+  static constexpr std::uint32_t completed = 0x200;
+
+  platform::atomic<std::uint32_t> word_{0};
+  deciders deciders_ = deciders::lock_holder;
+  bool branching_ = false;
+};
+
+/// The claim of a wait for the first of several objects.
+class branching_claim : public claim {
+ public:
+  /// Withdraws every branch but the one that won, if one did.
+  using settle_function = void (*)(branching_claim&, completion&) noexcept;
+
+ protected:
+  explicit branching_claim(settle_function withdraw_losers) noexcept : settle_(withdraw_losers) { branching_ = true; }
+  ~branching_claim() = default;
+
+ private:
+  friend class claim;
+  settle_function settle_;
+};
+
+inline void claim::settle(completion& list) noexcept {
+  if (!branching_) return;
+  auto& self = static_cast<branching_claim&>(*this);
+  self.settle_(self, list);
+}
+
+}  // namespace weir::core

@@ -1,0 +1,73 @@
+#pragma once
+
+// What a waiter knows of where it runs: its executor, who owns what it locks, and its stop token.
+
+#include <concepts>
+#include <cstdint>
+#include <utility>
+
+#include <weir/core/atomic.hpp>
+#include <weir/core/executor.hpp>
+
+namespace weir {
+
+/// Who holds a lock: a chain of tasks, a thread, or a name of the user's. The default is nobody known.
+class owner_id {
+ public:
+  constexpr owner_id() noexcept = default;
+
+  /// A new one, different from every other: never used again, so a lock left behind by somebody who is
+  /// gone is not taken for a stranger's own. Each thread takes them from a block of its own.
+  static owner_id make() noexcept {
+    struct block {
+      std::uint64_t next, end;
+    };
+    static platform::atomic<std::uint64_t> blocks{0};
+    auto& mine = platform::local<block>();
+    if (mine.next == mine.end) {
+      mine.next = blocks.fetch_add(block_size, std::memory_order_relaxed);  // relaxed: only unique
+      mine.end = mine.next + block_size;
+    }
+    return owner_id(++mine.next);
+  }
+
+  static owner_id this_thread() noexcept {
+    struct identity {
+      owner_id id;
+    };
+    auto& mine = platform::local<identity>();
+    if (!mine.id) mine.id = make();
+    return mine.id;
+  }
+
+  [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
+  explicit operator bool() const noexcept { return value_ != 0; }
+  friend bool operator==(owner_id, owner_id) noexcept = default;
+
+ private:
+  static constexpr std::uint64_t block_size = 1 << 16;
+
+  constexpr explicit owner_id(std::uint64_t value) noexcept : value_(value) {}
+  std::uint64_t value_ = 0;
+};
+
+namespace core {
+
+struct context {
+  context() = default;
+  context(executor_ref where, owner_id who, platform::stop_token stopped) noexcept
+      : executor(where), owner(who), stop(std::move(stopped)) {}
+
+  executor_ref executor;
+  owner_id owner;
+  platform::stop_token stop;
+};
+
+/// A coroutine whose promise can tell its context is resumed there; any other one in the flat loop.
+template <class Promise>
+concept has_context = requires(Promise& promise) {
+  { promise.context() } noexcept -> std::convertible_to<const context&>;
+};
+
+}  // namespace core
+}  // namespace weir

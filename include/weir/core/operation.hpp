@@ -1,0 +1,40 @@
+#pragma once
+
+// The operation concept: what a synchronizer says of one thing that can be waited for. Whatever models it
+// gets every way of waiting, every limit and a place in select, through weir::operation (wait/operation.hpp).
+//
+//   value_type               what success yields; void allowed
+//   node                     what one wait stores: derives from core::waiter and adds what the queue must
+//                            know of it. Copied while the wait has not started.
+//   try_now(node)            asks: done if it can be decided at once, else not_ready. Never queues.
+//   start(node, list)        done, queued, or lost. Others that it satisfies go into the list.
+//   withdraw(node, list)     the claim was won elsewhere: unlink, then serve those behind. True if it was queued.
+//   give_back(node)          a grant that can no longer be delivered: as if it had not been made.
+//   take(node)               after a grant, once: the value, or a result<value_type> if success can still fail.
+//
+// All but take are noexcept, may be called from any thread, and call no code of the user's. A node with a
+// member enter(const context&) is told before try_now on whose behalf it waits.
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+#include <weir/core/completion.hpp>
+#include <weir/core/result.hpp>
+#include <weir/core/waiter.hpp>
+
+namespace weir::core {
+
+template <class Op>
+concept waitable =
+    std::move_constructible<Op> && std::derived_from<typename Op::node, waiter> &&
+    std::copy_constructible<typename Op::node> && requires(Op& op, typename Op::node& node, completion& list) {
+      typename Op::value_type;
+      { op.try_now(node) } noexcept -> std::same_as<answer>;
+      { op.start(node, list) } noexcept -> std::same_as<answer>;
+      { op.withdraw(node, list) } noexcept -> std::same_as<bool>;
+      { op.give_back(node) } noexcept -> std::same_as<void>;
+      op.take(node);
+    };
+
+}  // namespace weir::core

@@ -1,0 +1,66 @@
+#pragma once
+
+// What weir takes from the machine, in one place, in terms of the standard library. Nothing above asks
+// the operating system for any of this directly, so a deterministic scheduler can offer the same names
+// (see core/atomic.hpp) and run the same source on fibers.
+
+#include <atomic>
+#include <cstdint>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+namespace weir::platform {
+
+template <class T>
+using atomic = std::atomic<T>;
+
+using stop_token = std::stop_token;
+
+template <class Callback>
+using stop_callback = std::stop_callback<Callback>;
+
+/// One object of each type for each thread. T is constant-initialized and trivially destructible.
+template <class T>
+T& local() noexcept {
+  static thread_local constinit T object{};
+  return object;
+}
+
+/// One step of waiting for something that another thread does in a few instructions.
+class spinner {
+ public:
+  void step() noexcept {
+    if (++steps_ < steps_before_yielding) {
+#if defined(__x86_64__) || defined(__i386__)
+      __builtin_ia32_pause();
+#endif
+    } else {
+      std::this_thread::yield();  // its holder may have been preempted: give it the processor
+    }
+  }
+
+ private:
+  static constexpr int steps_before_yielding = 64;
+  int steps_ = 0;
+};
+
+/// Puts one thread to sleep until another one calls unpark; an unpark that comes first is kept.
+/// The sleeper may destroy the parker as soon as park returns: after its store, unpark uses only the address.
+class parker {
+ public:
+  void park() noexcept {
+    // acquire: pairs with the store in unpark
+    while (signal_.exchange(0, std::memory_order_acquire) == 0) signal_.wait(0, std::memory_order_relaxed);
+  }
+
+  void unpark() noexcept {
+    signal_.store(1, std::memory_order_release);  // release: pairs with the exchange in park
+    signal_.notify_one();
+  }
+
+ private:
+  std::atomic<std::uint32_t> signal_{0};
+};
+
+}  // namespace weir::platform

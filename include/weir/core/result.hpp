@@ -1,0 +1,100 @@
+#pragma once
+
+// The outcome of a wait as a value: what was waited for, or why it was not had. Shaped like
+// std::expected<T, std::error_code>; only what is built on future::get() ever holds an exception.
+
+#include <exception>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include <weir/core/assert.hpp>
+#include <weir/core/errc.hpp>
+
+namespace weir {
+
+template <class T = void>
+class [[nodiscard]] result {
+  using stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+
+ public:
+  using value_type = T;
+
+  result()
+    requires std::is_void_v<T>
+  = default;
+
+  template <class U = stored>
+    requires(!std::is_void_v<T> && !std::is_same_v<std::remove_cvref_t<U>, result> &&
+             !std::is_same_v<std::remove_cvref_t<U>, std::error_code> &&
+             !std::is_same_v<std::remove_cvref_t<U>, errc> && std::is_constructible_v<stored, U>)
+  result(U&& value) : state_(std::in_place_index<0>, std::forward<U>(value)) {}
+
+  result(std::error_code error) : state_(std::in_place_index<1>, error) {}
+  result(errc error) : result(make_error_code(error)) {}
+
+  /// A result that holds what the awaited work threw; its error() is errc::failed.
+  static result failure(std::exception_ptr thrown) {
+    result made(errc::failed);
+    made.state_.template emplace<2>(std::move(thrown));
+    return made;
+  }
+
+  [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
+  explicit operator bool() const noexcept { return has_value(); }
+
+  stored& operator*() & noexcept {
+    WEIR_ASSERT(has_value(), "a result without a value was dereferenced");
+    return *std::get_if<0>(&state_);
+  }
+  const stored& operator*() const& noexcept {
+    WEIR_ASSERT(has_value(), "a result without a value was dereferenced");
+    return *std::get_if<0>(&state_);
+  }
+  stored&& operator*() && noexcept { return std::move(**this); }
+
+  stored* operator->() noexcept { return &**this; }
+  const stored* operator->() const noexcept { return &**this; }
+
+  /// Throws std::system_error with error(), or rethrows exception(), if there is no value.
+  T value() && {
+    check();
+    if constexpr (!std::is_void_v<T>) return std::move(**this);
+  }
+  T value() & {
+    check();
+    if constexpr (std::is_copy_constructible_v<stored> && !std::is_void_v<T>) {
+      return **this;
+    } else if constexpr (!std::is_void_v<T>) {
+      return std::move(**this);
+    }
+  }
+
+  /// No error (a zero code) if there is a value.
+  [[nodiscard]] std::error_code error() const noexcept {
+    switch (state_.index()) {
+      case 0:
+        return {};
+      case 1:
+        return *std::get_if<1>(&state_);
+      default:
+        return make_error_code(errc::failed);
+    }
+  }
+
+  [[nodiscard]] std::exception_ptr exception() const noexcept {
+    const auto* thrown = std::get_if<2>(&state_);
+    return thrown ? *thrown : nullptr;
+  }
+
+ private:
+  void check() const {
+    if (const auto* thrown = std::get_if<2>(&state_)) std::rethrow_exception(*thrown);
+    if (const auto* error = std::get_if<1>(&state_)) throw std::system_error(*error);
+  }
+
+  std::variant<stored, std::error_code, std::exception_ptr> state_;
+};
+
+}  // namespace weir

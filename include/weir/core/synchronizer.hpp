@@ -1,0 +1,151 @@
+#pragma once
+
+// What every synchronizer is made of: a state word that is also its lock, and a queue of waiters; with the
+// members that all of them share. A synchronizer derives from it and adds what its own bits mean.
+
+#include <cstddef>
+#include <cstdint>
+
+#include <weir/core/atomic.hpp>
+#include <weir/core/completion.hpp>
+#include <weir/core/waiter.hpp>
+
+namespace weir::core {
+
+/// state_:
+///   bit 0   locked   somebody works on the queue. Every fast path that meets it goes the slow way, so the
+///                    holder alone changes the word, and one store publishes the new state and unlocks
+///   bit 1   queued   the queue is not empty: kept so by unlocking
+///   bit 2   closed   for ever
+///   above   the synchronizer's own
+///
+/// Why nothing is touched too late: unlocking is the last touch of everyone who locks, and it is the same
+/// store that publishes what a waiter could take. Who then destroys the object takes it from nobody.
+class synchronizer {
+ public:
+  synchronizer(const synchronizer&) = delete;
+  synchronizer& operator=(const synchronizer&) = delete;
+
+  /// Operations queued now: a reading, no lock.
+  [[nodiscard]] std::size_t waiting() const noexcept { return queue_.size(); }
+
+  /// Withdraws every queued operation: it gets errc::cancelled. How many.
+  std::size_t cancel_all() noexcept {
+    completion done;
+    locked lock(*this);
+    return complete_all(lock, outcome::cancelled, done);
+  }
+
+  /// Every queued operation, and every later one, gets errc::closed.
+  void close() noexcept {
+    completion done;
+    locked lock(*this);
+    lock.state |= closed_bit;
+    complete_all(lock, outcome::closed, done);
+  }
+
+  [[nodiscard]] bool closed() const noexcept { return (load() & closed_bit) != 0; }
+
+ protected:
+  using word = std::uint64_t;
+  static constexpr word locked_bit = 1;
+  static constexpr word queued_bit = 2;
+  static constexpr word closed_bit = 4;
+  static constexpr int own_shift = 3;  // the first bit of the synchronizer's own
+
+  /// Proof that the lock is held, and the state that unlocking will publish.
+  class locked {
+   public:
+    explicit locked(synchronizer& object) noexcept : state(object.lock()), object_(object) {}
+    locked(const locked&) = delete;
+    locked& operator=(const locked&) = delete;
+    ~locked() {
+      state = object_.queue_.empty() ? state & ~queued_bit : state | queued_bit;
+      // release: pairs with the acquire of every fast path and of lock(). The last touch of the object.
+      object_.state_.store(state, std::memory_order_release);
+    }
+
+    [[nodiscard]] bool closed() const noexcept { return (state & closed_bit) != 0; }
+
+    word state;  // never with locked_bit
+
+   private:
+    synchronizer& object_;
+  };
+
+  explicit synchronizer(word initial) noexcept : state_(initial) {}
+
+  /// Closes, then waits for those whose claim was won elsewhere to unlink themselves: they run no user code before.
+  ~synchronizer() {
+    close();
+    for (platform::spinner spin;; spin.step()) {
+      locked lock(*this);
+      if (queue_.empty()) return;
+    }
+  }
+
+  // acquire: what was done before the state was published is visible to who acts on it (G10)
+  [[nodiscard]] word load() const noexcept { return state_.load(std::memory_order_acquire); }
+
+  /// One step of a fast path, from a state that was seen to one that follows.
+  bool advance(word& seen, word next) noexcept {
+    // acq_rel: acquire as load(); release publishes what its caller did before (G10). A failure is looked at again.
+    return state_.compare_exchange_strong(seen, next, std::memory_order_acq_rel, std::memory_order_acquire);
+  }
+
+  /// Unless it has lost meanwhile. In a wait with one decider that cannot be.
+  answer enqueue(locked&, waiter& last) noexcept {
+    if (last.wait->decided()) return answer::lost;
+    queue_.push(last);
+    return answer::queued;
+  }
+
+  /// Hands the queue what there is: grants from the head while `grant(waiter)` says that it can be done.
+  /// `grant` asks whether what is there is enough, then decides the waiter, then takes: `answer::not_ready`
+  /// ends the serving, so that nothing overtakes the head.
+  template <class Grant>
+  void serve(locked&, completion& done, Grant grant) noexcept {
+    queue_.for_each_undecided([&](waiter& first) {
+      const answer given = grant(first);
+      if (given == answer::done) detach(first, done);
+      return given != answer::not_ready;
+    });
+  }
+
+  /// False: it was not queued any more. What stands behind it may be due now: serve afterwards.
+  bool unlink(locked&, waiter& queued) noexcept { return queue_.remove(queued); }
+
+  /// Decides all that are queued. How many of them this call decided.
+  std::size_t complete_all(locked&, outcome verdict, completion& done) noexcept {
+    std::size_t decided = 0;
+    queue_.for_each_undecided([&](waiter& queued) {
+      if (queued.decide(verdict) == answer::done) {
+        detach(queued, done);
+        ++decided;
+      }
+      return true;
+    });
+    return decided;
+  }
+
+ private:
+  [[gnu::noinline]] word lock() noexcept {
+    for (platform::spinner spin;; spin.step()) {
+      word seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange below confirms it
+      if ((seen & locked_bit) != 0) continue;
+      // acquire: pairs with the store in ~locked
+      if (state_.compare_exchange_weak(seen, seen | locked_bit, std::memory_order_acquire, std::memory_order_relaxed))
+        return seen;
+    }
+  }
+
+  void detach(waiter& decided, completion& done) noexcept {
+    queue_.remove(decided);
+    done.add(*decided.wait);
+  }
+
+  platform::atomic<word> state_;
+  wait_queue queue_;
+};
+
+}  // namespace weir::core

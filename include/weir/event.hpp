@@ -1,0 +1,109 @@
+#pragma once
+
+// event: a flag that can be waited for.
+//
+// Who may call: any member from any thread at any time. The destructor may race tickets, timers and stop
+// requests, but no member call.
+// Order: set() and notify_all() tell the waiters in the order in which they came.
+// Cancellation: a wait that gave up costs nothing but its place; an event has nothing to lose.
+// Completions: each waiter goes on where it belongs (its executor, its own thread, or the flat loop of the
+// thread that called set()), after set() has done all its work.
+
+#include <cstddef>
+
+#include <weir/core/operation.hpp>
+#include <weir/core/synchronizer.hpp>
+#include <weir/wait/operation.hpp>
+
+namespace weir {
+
+/// state: locked, queued, closed (core/synchronizer.hpp) and
+///   bit 3   set
+/// Between locks: set, or any number queued, or neither. Never both (I1).
+class event : public core::synchronizer {
+ public:
+  explicit event(bool set = false) noexcept : synchronizer(set ? set_bit : 0) {}
+
+  /// Lets every wait through, those now queued and all later ones, until reset().
+  void set() noexcept {
+    core::completion done;
+    locked lock(*this);
+    lock.state |= set_bit;
+    complete_all(lock, core::outcome::granted, done);  // I1
+  }
+
+  void reset() noexcept {
+    locked lock(*this);
+    lock.state &= ~set_bit;
+  }
+
+  [[nodiscard]] bool is_set() const noexcept { return (load() & set_bit) != 0; }
+
+  /// Wakes all that wait now and leaves the event as it is. How many.
+  std::size_t notify_all() noexcept {
+    core::completion done;
+    locked lock(*this);
+    return complete_all(lock, core::outcome::granted, done);
+  }
+
+  /// Wakes the first that waits now and leaves the event as it is. 0 or 1.
+  std::size_t notify_one() noexcept {
+    core::completion done;
+    locked lock(*this);
+    std::size_t woken = 0;
+    serve(lock, done, [&](core::waiter& first) noexcept {
+      if (woken == 1) return core::answer::not_ready;
+      const core::answer given = first.decide(core::outcome::granted);
+      if (given == core::answer::done) ++woken;
+      return given;
+    });
+    return woken;
+  }
+
+  /// Waits until it is set, or notified. Fails with errc::closed.
+  auto wait() noexcept { return operation<wait_op>(wait_op(*this)); }
+
+  /// For tests: what holds between any two calls.
+  [[nodiscard]] bool check_invariants() noexcept {
+    locked lock(*this);
+    return (lock.state & set_bit) == 0 || waiting() == 0;  // I1
+  }
+
+  class wait_op {
+   public:
+    using value_type = void;
+    using node = core::waiter;
+
+    explicit wait_op(event& waited) noexcept : event_(&waited) {}
+
+    core::answer try_now(node& asking) noexcept { return judge(event_->load(), asking); }
+
+    core::answer start(node& starting, core::completion&) noexcept {
+      locked lock(*event_);
+      const core::answer now = judge(lock.state, starting);
+      return now == core::answer::not_ready ? event_->enqueue(lock, starting) : now;
+    }
+
+    bool withdraw(node& queued, core::completion&) noexcept {
+      locked lock(*event_);
+      return event_->unlink(lock, queued);  // whoever is behind it waits for the same
+    }
+
+    void give_back(node&) noexcept {}
+    void take(node&) noexcept {}
+
+   private:
+    static core::answer judge(word state, node& waiter) noexcept {
+      if ((state & closed_bit) != 0) return waiter.decide(core::outcome::closed);
+      if ((state & set_bit) != 0) return waiter.decide(core::outcome::granted);
+      return core::answer::not_ready;
+    }
+
+    event* event_;
+  };
+
+ private:
+  static constexpr word set_bit = word{1} << own_shift;
+};
+
+}  // namespace weir

@@ -1,0 +1,203 @@
+#pragma once
+
+// promise<T> and future<T>: one value, or one exception, from whoever makes it to whoever waits for it.
+//
+// Who may call: any member from any thread; one object's moves and its destruction are its owner's alone.
+// Order: one future, one value: who gets it first has it.
+// Cancellation: a get() that gave up has taken nothing and may be called again.
+// Completions: a waiter goes on where it belongs (its executor, its own thread, or the flat loop of the thread that
+// set the promise).
+
+#include <exception>
+#include <optional>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include <weir/core/atomic.hpp>
+#include <weir/core/operation.hpp>
+#include <weir/core/result.hpp>
+#include <weir/event.hpp>
+#include <weir/wait/operation.hpp>
+
+namespace weir {
+
+namespace core {
+
+/// What a promise and its future share.
+template <class T>
+class future_state {
+ public:
+  future_state() = default;
+  future_state(const future_state&) = delete;
+  future_state& operator=(const future_state&) = delete;
+
+  void use() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }  // relaxed: its caller holds it already
+  void drop() noexcept {
+    // acq_rel: the last to leave sees all that the others did before it destroys
+    if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+  void set(result<T> made) {
+    outcome_.emplace(std::move(made));
+    ready_.set();
+  }
+  void abandon() noexcept { ready_.close(); }
+
+  [[nodiscard]] event& ready() noexcept { return ready_; }
+  [[nodiscard]] const event& ready() const noexcept { return ready_; }
+
+  result<T> take() {
+    if (taken_.exchange(true, std::memory_order_relaxed)) {  // relaxed: ready() has ordered what it guards
+      throw std::logic_error("weir::future::get: the value has been taken already");
+    }
+    return std::move(*outcome_);
+  }
+
+ protected:
+  virtual ~future_state() = default;
+
+ private:
+  platform::atomic<int> users_{1};
+  platform::atomic<bool> taken_{false};
+  event ready_;
+  std::optional<result<T>> outcome_;
+};
+
+/// One user of a state.
+template <class State>
+class shared {
+ public:
+  shared() noexcept = default;
+  /// Takes over a use that is counted already.
+  explicit shared(State* used) noexcept : state_(used) {}
+  shared(const shared& other) noexcept : state_(other.state_) {
+    if (state_ != nullptr) state_->use();
+  }
+  shared(shared&& from) noexcept : state_(std::exchange(from.state_, nullptr)) {}
+  shared& operator=(shared from) noexcept {
+    std::swap(state_, from.state_);
+    return *this;
+  }
+  ~shared() {
+    if (state_ != nullptr) state_->drop();
+  }
+
+  explicit operator bool() const noexcept { return state_ != nullptr; }
+  State* operator->() const noexcept { return state_; }
+  State& operator*() const noexcept { return *state_; }
+
+ private:
+  State* state_ = nullptr;
+};
+
+}  // namespace core
+
+/// Dropping it detaches: it stops nothing.
+template <class T = void>
+class [[nodiscard("dropping a future detaches what makes its value")]] future {
+  using state = core::future_state<T>;
+
+ public:
+  using value_type = T;
+
+  future() noexcept = default;
+  explicit future(core::shared<state> shared) noexcept : state_(std::move(shared)) {}
+  future(future&&) noexcept = default;
+  future& operator=(future&&) noexcept = default;
+  ~future() = default;
+
+  /// It belongs to a promise, or did.
+  [[nodiscard]] bool valid() const noexcept { return static_cast<bool>(state_); }
+
+  /// get() would not wait: the value, the exception, or the promise's end is there.
+  [[nodiscard]] bool ready() const noexcept { return state_ && (state_->ready().is_set() || state_->ready().closed()); }
+
+  class get_op;
+
+  /// Waits for the value, which can be had once. The exception is rethrown, or in a result is its exception(). Fails
+  /// with errc::closed if the promise was dropped. Throws std::logic_error where it is called if this future is empty.
+  auto get();
+
+ private:
+  core::shared<state> state_;
+};
+
+template <class T>
+class future<T>::get_op {
+ public:
+  using value_type = T;
+  using node = event::wait_op::node;
+
+  explicit get_op(core::shared<state> shared) noexcept : state_(std::move(shared)), ready_(state_->ready()) {}
+
+  core::answer try_now(node& asking) noexcept { return ready_.try_now(asking); }
+  core::answer start(node& starting, core::completion& done) noexcept { return ready_.start(starting, done); }
+  bool withdraw(node& queued, core::completion& done) noexcept { return ready_.withdraw(queued, done); }
+  void give_back(node&) noexcept {}  // the value stays where it is until it is taken
+  result<T> take(node&) { return state_->take(); }
+
+ private:
+  core::shared<state> state_;
+  event::wait_op ready_;
+};
+
+template <class T>
+auto future<T>::get() {
+  if (!state_) throw std::logic_error("weir::future::get: an empty future has nothing to wait for");
+  return operation<get_op>(get_op(state_));
+}
+
+/// Dropped unset, its future gets errc::closed.
+template <class T = void>
+class promise {
+  using state = core::future_state<T>;
+
+ public:
+  promise() : state_(new state) {}
+  promise(promise&& from) noexcept = default;
+  promise& operator=(promise&& from) noexcept {
+    promise taken(std::move(from));
+    std::swap(state_, taken.state_);
+    std::swap(set_, taken.set_);
+    std::swap(has_future_, taken.has_future_);
+    return *this;
+  }
+  ~promise() {
+    if (state_ && !set_) state_->abandon();
+  }
+
+  /// Once: throws std::logic_error the second time.
+  future<T> get_future() {
+    check(has_future_, "weir::promise::get_future: its future has been given out already");
+    has_future_ = true;
+    return future<T>(state_);
+  }
+
+  /// Once, this or set_exception: throws std::logic_error the second time.
+  template <class... Value>
+    requires(std::is_void_v<T> ? sizeof...(Value) == 0 : sizeof...(Value) == 1)
+  void set_value(Value&&... value) {
+    settle(result<T>(std::forward<Value>(value)...));
+  }
+  void set_exception(std::exception_ptr thrown) { settle(result<T>::failure(std::move(thrown))); }
+
+ private:
+  void check(bool done_before, const char* sentence) const {
+    if (!state_) throw std::logic_error("weir::promise: it was moved away");
+    if (done_before) throw std::logic_error(sentence);
+  }
+
+  void settle(result<T> made) {
+    check(set_, "weir::promise: it was set already");
+    set_ = true;
+    const auto kept = state_;  // whoever is told may drop this promise
+    kept->set(std::move(made));
+  }
+
+  core::shared<state> state_;
+  bool set_ = false;
+  bool has_future_ = false;
+};
+
+}  // namespace weir

@@ -1,0 +1,211 @@
+#pragma once
+
+// task<T>: a lazy coroutine that keeps to its executor: after every co_await of an operation it goes on there.
+//
+// It starts when it is awaited, spawned or waited for, on its starter's thread, as part of its starter's chain: the
+// same executor, owner and stop token. Awaiting costs no stack that outlives the await: a child that
+// finishes without suspending returns to its parent as a call does, in every build.
+
+#include <coroutine>
+#include <cstdint>
+#include <exception>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include <weir/core/assert.hpp>
+#include <weir/core/atomic.hpp>
+#include <weir/core/context.hpp>
+
+namespace weir {
+
+template <class T = void>
+class task;
+
+namespace core {
+
+/// Who is told that a task has ended; answers what the thread is to resume next. It may destroy the task.
+class task_end {
+ public:
+  using function = std::coroutine_handle<> (*)(task_end&) noexcept;
+  std::coroutine_handle<> ended() noexcept { return ended_(*this); }
+
+ protected:
+  explicit task_end(function at_end) noexcept : ended_(at_end) {}
+  ~task_end() = default;
+
+ private:
+  function ended_;
+};
+
+class task_promise_base {
+ public:
+  struct at_end {
+    bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> finished) const noexcept {
+      return finished.promise().end_->ended();
+    }
+    void await_resume() const noexcept {}
+  };
+
+  std::suspend_always initial_suspend() const noexcept { return {}; }
+  at_end final_suspend() const noexcept { return {}; }
+
+  [[nodiscard]] const core::context& context() const noexcept { return *context_; }
+
+  void starts_in(const core::context& where, task_end& end) noexcept {
+    context_ = &where;
+    end_ = &end;
+  }
+
+ private:
+  const core::context* context_ = nullptr;
+  task_end* end_ = nullptr;
+};
+
+template <class T>
+class task_promise : public task_promise_base {
+ public:
+  task<T> get_return_object() noexcept;
+  void unhandled_exception() noexcept { outcome_.template emplace<2>(std::current_exception()); }
+
+  template <class U = T>
+    requires std::is_constructible_v<T, U>
+  void return_value(U&& value) {
+    outcome_.template emplace<1>(std::forward<U>(value));
+  }
+
+  T take() {
+    if (auto* thrown = std::get_if<2>(&outcome_)) std::rethrow_exception(*thrown);
+    return std::move(*std::get_if<1>(&outcome_));
+  }
+
+  [[nodiscard]] std::exception_ptr exception() const noexcept {
+    const auto* thrown = std::get_if<2>(&outcome_);
+    return thrown != nullptr ? *thrown : nullptr;
+  }
+
+ private:
+  std::variant<std::monostate, T, std::exception_ptr> outcome_;
+};
+
+template <>
+class task_promise<void> : public task_promise_base {
+ public:
+  inline task<void> get_return_object() noexcept;
+  void unhandled_exception() noexcept { thrown_ = std::current_exception(); }
+  void return_void() const noexcept {}
+
+  void take() const {
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
+  [[nodiscard]] std::exception_ptr exception() const noexcept { return thrown_; }
+
+ private:
+  std::exception_ptr thrown_;
+};
+
+/// A parent awaits its child. The child runs inside await_suspend and, if it has ended there, the parent does not
+/// suspend at all: no stack is used up, whether or not the compiler makes tail calls. Otherwise the last of
+/// the two (the child's end, the parent's suspension) lets the parent go on.
+template <class T>
+class [[nodiscard]] task_awaiter : private task_end {
+ public:
+  explicit task_awaiter(std::coroutine_handle<task_promise<T>> child) noexcept : task_end(&at_end), child_(child) {}
+  task_awaiter(const task_awaiter&) = delete;
+  task_awaiter& operator=(const task_awaiter&) = delete;
+
+  bool await_ready() const noexcept { return false; }
+
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> parent) noexcept {
+    static const core::context nowhere;
+    parent_ = parent;
+    if constexpr (has_context<Promise>) {
+      child_.promise().starts_in(parent.promise().context(), *this);
+    } else {
+      child_.promise().starts_in(nowhere, *this);
+    }
+    child_.resume();
+    if (meeting_.load(std::memory_order_acquire) == meeting::child_ended) return false;  // acquire: pairs with at_end
+    // acq_rel: pairs with the exchange in at_end, on whichever thread the child has ended
+    return meeting_.exchange(meeting::parent_suspended, std::memory_order_acq_rel) != meeting::child_ended;
+  }
+
+  T await_resume() { return child_.promise().take(); }
+
+ private:
+  enum class meeting : std::uint8_t { running, parent_suspended, child_ended };
+
+  static std::coroutine_handle<> at_end(task_end& end) noexcept {
+    auto& self = static_cast<task_awaiter&>(end);
+    const auto parent = self.parent_;
+    // acq_rel: pairs with await_suspend, after which this awaiter may be gone
+    const auto met = self.meeting_.exchange(meeting::child_ended, std::memory_order_acq_rel);
+    return met == meeting::parent_suspended ? parent : std::noop_coroutine();
+  }
+
+  std::coroutine_handle<task_promise<T>> child_;
+  std::coroutine_handle<> parent_;
+  platform::atomic<meeting> meeting_{meeting::running};
+};
+
+}  // namespace core
+
+template <class T>
+class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
+  static_assert(!std::is_reference_v<T>, "a task gives a value: return a pointer or std::reference_wrapper instead");
+
+ public:
+  using value_type = T;
+  using promise_type = core::task_promise<T>;
+
+  task() noexcept = default;
+  task(task&& from) noexcept : coroutine_(std::exchange(from.coroutine_, nullptr)) {}
+  task& operator=(task&& from) noexcept {
+    task taken(std::move(from));
+    std::swap(coroutine_, taken.coroutine_);
+    return *this;
+  }
+  ~task() {
+    if (coroutine_) coroutine_.destroy();
+  }
+
+  /// It has a coroutine that has not been moved away.
+  explicit operator bool() const noexcept { return static_cast<bool>(coroutine_); }
+
+  core::task_awaiter<T> operator co_await() && noexcept {
+    WEIR_ASSERT(coroutine_, "an empty task was awaited");
+    return core::task_awaiter<T>(coroutine_);
+  }
+
+  /// For what runs tasks: starts it in `where` and on this thread; `end` is told when it has ended. Once.
+  void start(const core::context& where, core::task_end& end) noexcept {
+    WEIR_ASSERT(coroutine_, "an empty task was started");
+    coroutine_.promise().starts_in(where, end);
+    coroutine_.resume();
+  }
+
+  /// After its end: what it returned, or its exception, rethrown.
+  T take() { return coroutine_.promise().take(); }
+  [[nodiscard]] std::exception_ptr exception() const noexcept { return coroutine_.promise().exception(); }
+
+ private:
+  friend promise_type;
+  explicit task(std::coroutine_handle<promise_type> coroutine) noexcept : coroutine_(coroutine) {}
+
+  std::coroutine_handle<promise_type> coroutine_;
+};
+
+template <class T>
+task<T> core::task_promise<T>::get_return_object() noexcept {
+  return task<T>(std::coroutine_handle<task_promise>::from_promise(*this));
+}
+
+inline task<void> core::task_promise<void>::get_return_object() noexcept {
+  return task<void>(std::coroutine_handle<task_promise>::from_promise(*this));
+}
+
+}  // namespace weir

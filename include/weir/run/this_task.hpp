@@ -1,0 +1,77 @@
+#pragma once
+
+// What a task can ask of the place where it runs: co_await yield() and co_await this_task().
+
+#include <coroutine>
+#include <utility>
+
+#include <weir/core/atomic.hpp>
+#include <weir/core/context.hpp>
+
+namespace weir {
+
+namespace core {
+
+class [[nodiscard("yield() does nothing until it is awaited")]] yielding : private work {
+ public:
+  yielding() noexcept = default;
+  yielding(const yielding&) = delete;
+  yielding& operator=(const yielding&) = delete;
+  ~yielding() {
+    if (suspended_) executor_.retract(*this);
+  }
+
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> owner) noexcept {
+    if constexpr (has_context<Promise>) executor_ = owner.promise().context().executor;
+    owner_ = owner;
+    suspended_ = true;
+    run_ = [](work& posted) noexcept { static_cast<yielding&>(posted).owner_.resume(); };
+    executor_ref(executor_).post(*this);
+  }
+  void await_resume() noexcept { suspended_ = false; }
+
+ private:
+  executor_ref executor_;
+  std::coroutine_handle<> owner_;
+  bool suspended_ = false;
+};
+
+}  // namespace core
+
+/// Lets everything go first that its executor has ready; then goes on.
+inline core::yielding yield() noexcept { return {}; }
+
+/// Who a task is: the owner of what it locks, and the stop token that its spawner gave it.
+struct task_identity {
+  task_identity(owner_id who, platform::stop_token stopped) noexcept : owner(who), stop(std::move(stopped)) {}
+
+  owner_id owner;
+  platform::stop_token stop;
+};
+
+namespace core {
+
+class [[nodiscard("this_task() tells nothing until it is awaited")]] identifying {
+ public:
+  identifying() noexcept = default;
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  bool await_suspend([[maybe_unused]] std::coroutine_handle<Promise> owner) noexcept {
+    if constexpr (has_context<Promise>) context_ = &owner.promise().context();
+    return false;
+  }
+  task_identity await_resume() const noexcept {
+    return context_ != nullptr ? task_identity(context_->owner, context_->stop) : task_identity({}, {});
+  }
+
+ private:
+  const context* context_ = nullptr;
+};
+
+}  // namespace core
+
+inline core::identifying this_task() noexcept { return {}; }
+
+}  // namespace weir

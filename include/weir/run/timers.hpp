@@ -1,0 +1,163 @@
+#pragma once
+
+// The timer service: one wheel, one lock, and whatever moves its clock. timer_service knows nothing of what
+// drives it: a thread that is started by the first limit (timer_thread), a test by hand (manual_timers), an
+// io_context.
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include <weir/core/atomic.hpp>
+#include <weir/core/spin_lock.hpp>
+#include <weir/core/timer.hpp>
+#include <weir/run/timer_wheel.hpp>
+
+namespace weir {
+
+/// The driver calls fire_expired() when its time has come, and is told by wake_by() when that is sooner
+/// than it knew.
+class timer_service : public core::timer_source {
+ public:
+  void arm(core::timer& armed, core::time_point deadline) noexcept final {
+    core::time_point next;
+    {
+      std::lock_guard lock(lock_);
+      wheel_.arm(armed, deadline);
+      next = *wheel_.next();
+      if (next >= wakes_at_) return;
+      wakes_at_ = next;
+    }
+    wake_by(next);
+  }
+
+  bool disarm(core::timer& armed) noexcept final {
+    std::lock_guard lock(lock_);
+    return wheel_.disarm(armed);
+  }
+
+  /// Fires all that has expired by now. When to call it next, if nothing is armed meanwhile; nothing: never.
+  std::optional<core::time_point> fire_expired() noexcept {
+    const auto time = now();
+    for (;;) {
+      core::timer* expired = nullptr;
+      {
+        std::lock_guard lock(lock_);
+        expired = wheel_.expire(time);
+        if (expired == nullptr) {
+          const auto next = wheel_.next();
+          wakes_at_ = next.value_or(core::time_point::max());
+          return next;
+        }
+        if (!expired->claim(*expired)) continue;  // it lost: its owner may go on, and away, as soon as we unlock
+      }
+      expired->fire(*expired);
+    }
+  }
+
+ protected:
+  explicit timer_service(core::time_point start) noexcept : wheel_(start) {}
+  ~timer_service() = default;
+
+  /// Called under no lock, by whoever arms. It may come late: fire_expired() may have been called since.
+  virtual void wake_by(core::time_point next) noexcept = 0;
+
+ private:
+  core::spin_lock lock_;
+  core::timer_wheel wheel_;
+  core::time_point wakes_at_ = core::time_point::max();  // when the driver will come by itself
+};
+
+/// Driven by a thread of its own, which sleeps while nothing expires.
+class timer_thread final : public timer_service {
+ public:
+  /// One for the program, started when first asked for. It is never destroyed: limits may be in use until
+  /// the very end.
+  static timer_thread& instance() {
+    static auto* const service = new timer_thread;
+    return *service;
+  }
+
+  core::time_point now() noexcept override { return std::chrono::steady_clock::now(); }
+
+ private:
+  timer_thread() : timer_service(std::chrono::steady_clock::now()) {
+    std::thread([this] { run(); }).detach();
+  }
+  ~timer_thread() = default;
+
+  void wake_by(core::time_point) noexcept override {
+    std::lock_guard lock(sleep_);
+    woken_ = true;
+    wake_.notify_one();
+  }
+
+  [[noreturn]] void run() noexcept {
+    for (;;) {
+      const auto next = fire_expired();
+      std::unique_lock lock(sleep_);
+      if (next) {
+        wake_.wait_until(lock, *next, [this] { return woken_; });
+      } else {
+        wake_.wait(lock, [this] { return woken_; });
+      }
+      woken_ = false;
+    }
+  }
+
+  std::mutex sleep_;
+  std::condition_variable wake_;
+  bool woken_ = false;
+};
+
+/// Driven by hand: time stands still until it is moved.
+class manual_timers final : public timer_service {
+ public:
+  explicit manual_timers(core::time_point start = std::chrono::steady_clock::now()) noexcept
+      : timer_service(start), now_(start.time_since_epoch()) {}
+
+  core::time_point now() noexcept override {
+    return core::time_point(now_.load(std::memory_order_acquire));  // acquire: pairs with advance
+  }
+
+  /// Moves the clock on and fires what has expired.
+  void advance(core::duration by) noexcept {
+    now_.store(now_.load(std::memory_order_relaxed) + by, std::memory_order_release);  // release: pairs with now
+    fire_expired();
+  }
+
+ private:
+  void wake_by(core::time_point) noexcept override {}
+
+  platform::atomic<core::duration> now_;
+};
+
+namespace core {
+inline platform::atomic<timer_source*>& replaced_timers() noexcept {
+  static constinit platform::atomic<timer_source*> replaced{nullptr};
+  return replaced;
+}
+}  // namespace core
+
+/// What measures the limits of waiters whose executor has no timers of its own.
+inline core::timer_source& timers() {
+  auto* replaced = core::replaced_timers().load(std::memory_order_acquire);  // acquire: pairs with use_timers
+  return replaced != nullptr ? *replaced : timer_thread::instance();
+}
+
+/// While it lives, timers() is another source: for tests, and for programs that drive time themselves.
+class use_timers {
+ public:
+  explicit use_timers(core::timer_source& source) noexcept
+      : before_(core::replaced_timers().exchange(&source, std::memory_order_acq_rel)) {}  // release: pairs with timers
+  use_timers(const use_timers&) = delete;
+  use_timers& operator=(const use_timers&) = delete;
+  ~use_timers() { core::replaced_timers().store(before_, std::memory_order_release); }
+
+ private:
+  core::timer_source* before_;
+};
+
+}  // namespace weir

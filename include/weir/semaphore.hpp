@@ -1,0 +1,337 @@
+#pragma once
+
+// semaphore: a number of permits to be shared; a wait may ask for several at once.
+//
+// Who may call: any member from any thread at any time. The destructor may race tickets, timers and stop
+// requests, but no member call.
+// Order: strictly first come, first served, over all kinds of waiters. Nothing overtakes a queued waiter, not
+// even try_acquire(); a large request at the head holds back smaller ones behind it.
+// Cancellation: a wait that timed out, was stopped or cancelled has lost its place and nothing else; it has taken no
+// permit, and those behind it that now fit are granted at once. One that was granted cannot be cancelled.
+// Completions: a waiter goes on where it belongs (its executor, its own thread, or the flat loop of the thread that
+// released), after release() has done all its work.
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <weir/core/assert.hpp>
+#include <weir/core/atomic.hpp>
+#include <weir/core/operation.hpp>
+#include <weir/core/synchronizer.hpp>
+#include <weir/wait/operation.hpp>
+
+namespace weir {
+
+class permit;
+
+/// state: locked, queued, closed (core/synchronizer.hpp) and
+///   bit 3    in debt   reduce() still has to take debt_ permits out of the next releases
+///   bits 4…  permits available, at most max_permits
+///
+/// I1  Available permits are never enough for the first undecided waiter in the queue.
+/// I2  While in debt nothing is available.
+/// I3  A permit is in one place: available, granted, or owed to nobody (reduced).
+///
+/// Why no wake-up is lost: a waiter queues under the lock, having seen under it that its permits are not there. Each
+/// permit that comes later comes through release(), which meets the queued bit (or the lock, and waits for it) and
+/// serves the queue under the lock; each waiter that leaves serves those behind it. So I1 holds at every unlocking.
+class semaphore : public core::synchronizer {
+ public:
+  /// The most permits that a semaphore can have.
+  static constexpr std::size_t max() noexcept { return std::numeric_limits<std::size_t>::max() >> permit_shift; }
+
+  /// Throws std::invalid_argument if max_permits is 0 or above max(), or permits are more than that.
+  explicit semaphore(std::size_t permits, std::size_t max_permits = max())
+      : synchronizer(word{checked_start(permits, max_permits)} << permit_shift), max_permits_(max_permits) {}
+
+  /// Closes: whoever waits gets errc::closed.
+  ~semaphore() { WEIR_ASSERT(scoped_ == 0, "a semaphore was destroyed while a permit of it was held"); }
+
+  template <class Value>
+  class acquire_op;
+
+  /// Waits for n permits and consumes them: anyone may release them. Fails with errc::closed.
+  inline auto acquire(std::size_t n = 1);
+
+  /// Waits for n permits that give themselves back.
+  inline auto scoped_acquire(std::size_t n = 1);
+
+  /// Takes n permits if they are there and nobody waits. Throws std::invalid_argument as acquire does.
+  bool try_acquire(std::size_t n = 1) { return take_now(checked_request(n)) == core::outcome::granted; }
+
+  /// The same; an empty permit if not.
+  inline permit try_scoped_acquire(std::size_t n = 1);
+
+  /// Gives n permits and hands them to those who wait. Has taken effect when it returns, and never waits for
+  /// anybody. Throws std::overflow_error, and changes nothing, if more than max_permits would be available.
+  void release(std::size_t n = 1) {
+    word seen = load();
+    while ((seen & (locked_bit | queued_bit | debt_bit)) == 0 && n <= max_permits_ - available_in(seen)) {
+      if (advance(seen, seen + permits(n))) return;
+    }
+    release_slow(n);
+  }
+
+  /// Takes n permits out of circulation: those that are available now, the rest from the next releases. Throws
+  /// std::invalid_argument if more than max_permits would then be owed.
+  void reduce(std::size_t n) {
+    std::size_t owed = 0;
+    {
+      locked lock(*this);
+      owed = debt_;
+      const std::size_t now = std::min(n, available_in(lock.state));
+      if (n - now <= max_permits_ - owed) {
+        lock.state -= permits(now);
+        debt_ += n - now;
+        if (debt_ != 0) lock.state |= debt_bit;  // I2
+        return;
+      }
+    }
+    throw std::invalid_argument("weir::semaphore::reduce(" + std::to_string(n) + "): " + std::to_string(owed) +
+                                " are owed already, of at most " + std::to_string(max_permits_));
+  }
+
+  /// One atomic load, no lock. While a large request waits, what it waits with counts.
+  [[nodiscard]] std::size_t available() const noexcept { return available_in(load()); }
+
+  /// For tests: what holds between any two calls.
+  [[nodiscard]] bool check_invariants() noexcept {
+    locked lock(*this);
+    bool first_fits = false;
+    core::completion nobody;
+    serve(lock, nobody, [&](core::waiter& first) noexcept {
+      first_fits = static_cast<node&>(first).count <= available_in(lock.state);
+      return core::answer::not_ready;
+    });
+    const bool in_debt = (lock.state & debt_bit) != 0;
+    return !first_fits                                     // I1
+           && in_debt == (debt_ != 0)                      //
+           && (!in_debt || available_in(lock.state) == 0)  // I2
+           && available_in(lock.state) <= max_permits_;
+  }
+
+ private:
+  friend class permit;
+
+  static constexpr word debt_bit = word{1} << own_shift;
+  static constexpr int permit_shift = own_shift + 1;
+
+  struct node : core::waiter {
+    explicit node(std::size_t wanted) noexcept : count(wanted) {}
+    std::size_t count;
+  };
+
+  static constexpr word permits(std::size_t n) noexcept { return word{n} << permit_shift; }
+  static constexpr std::size_t available_in(word state) noexcept {
+    return static_cast<std::size_t>(state >> permit_shift);
+  }
+
+  static std::size_t checked_start(std::size_t permits, std::size_t max_permits) {
+    if (max_permits == 0 || max_permits > max() || permits > max_permits) [[unlikely]] {
+      throw std::invalid_argument("weir::semaphore(" + std::to_string(permits) + ", " + std::to_string(max_permits) +
+                                  "): max_permits must be from 1 to " + std::to_string(max()) +
+                                  ", and permits at most max_permits");
+    }
+    return permits;
+  }
+
+  std::size_t checked_request(std::size_t n) const {
+    if (n == 0 || n > max_permits_) [[unlikely]]
+      refuse_request(n);
+    return n;
+  }
+
+  [[noreturn, gnu::cold, gnu::noinline]] void refuse_request(std::size_t n) const {
+    throw std::invalid_argument("weir::semaphore: " + std::to_string(n) + " permits can never be acquired: from 1 to " +
+                                std::to_string(max_permits_) + " can");
+  }
+
+  /// The fast path of acquiring. Pending: not without waiting.
+  core::outcome take_now(std::size_t n) noexcept {
+    word seen = load();
+    for (;;) {
+      if ((seen & locked_bit) != 0) return take_now_slow(n);
+      if ((seen & closed_bit) != 0) return core::outcome::closed;
+      if ((seen & queued_bit) != 0 || available_in(seen) < n) return core::outcome::pending;
+      if (advance(seen, seen - permits(n))) return core::outcome::granted;
+    }
+  }
+
+  [[gnu::noinline]] core::outcome take_now_slow(std::size_t n) noexcept {
+    locked lock(*this);
+    const core::outcome verdict = judge(lock, n);
+    if (verdict == core::outcome::granted) lock.state -= permits(n);
+    return verdict;
+  }
+
+  /// Of a newcomer: it queues behind whoever is there.
+  core::outcome judge(locked& lock, std::size_t n) const noexcept {
+    if (lock.closed()) return core::outcome::closed;
+    return waiting() == 0 && n <= available_in(lock.state) ? core::outcome::granted : core::outcome::pending;
+  }
+
+  [[gnu::noinline]] void release_slow(std::size_t n) {
+    if (std::size_t available = 0; !give(n, available)) {
+      throw std::overflow_error("weir::semaphore::release(" + std::to_string(n) + "): " + std::to_string(available) +
+                                " are available, of at most " + std::to_string(max_permits_));
+    }
+  }
+
+  /// False: they are too many, beside what was available. What is owed is paid first.
+  bool give(std::size_t n, std::size_t& available) noexcept {
+    core::completion done;
+    locked lock(*this);
+    available = available_in(lock.state);
+    const std::size_t paid = std::min(n, debt_);
+    if (n - paid > max_permits_ - available) return false;
+    debt_ -= paid;
+    if (debt_ == 0) lock.state &= ~debt_bit;
+    lock.state += permits(n - paid);
+    serve_queue(lock, done);
+    return true;
+  }
+
+  /// I1, after permits came or a waiter left.
+  void serve_queue(locked& lock, core::completion& done) noexcept {
+    serve(lock, done, [&](core::waiter& first) noexcept {
+      const std::size_t wanted = static_cast<node&>(first).count;
+      if (wanted > available_in(lock.state)) return core::answer::not_ready;
+      const core::answer given = first.decide(core::outcome::granted);
+      if (given == core::answer::done) lock.state -= permits(wanted);
+      return given;
+    });
+  }
+
+  void count_scoped([[maybe_unused]] std::ptrdiff_t change) noexcept {
+#if !defined(NDEBUG)
+    scoped_.fetch_add(change, std::memory_order_relaxed);  // relaxed: read by the destructor, after all else
+#endif
+  }
+
+  const std::size_t max_permits_;
+  std::size_t debt_ = 0;                        // under the lock
+  platform::atomic<std::ptrdiff_t> scoped_{0};  // permit objects alive: counted in debug builds only
+};
+
+/// Permits that give themselves back. Move-only; empty after release() and forget().
+class [[nodiscard]] permit {
+ public:
+  permit() noexcept = default;
+  permit(permit&& from) noexcept
+      : semaphore_(std::exchange(from.semaphore_, nullptr)), count_(std::exchange(from.count_, 0)) {}
+  permit& operator=(permit&& from) noexcept {
+    permit taken(std::move(from));
+    std::swap(semaphore_, taken.semaphore_);
+    std::swap(count_, taken.count_);
+    return *this;
+  }
+  ~permit() { release(); }
+
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  explicit operator bool() const noexcept { return count_ != 0; }
+
+  /// Gives them back now.
+  void release() noexcept {
+    if (count_ == 0) return;
+    semaphore& from = *semaphore_;
+    const std::size_t n = count_;
+    forget();
+    from.release(n);
+  }
+
+  /// Keeps them from being given back: whoever calls this answers for them.
+  void forget() noexcept {
+    if (count_ != 0) semaphore_->count_scoped(-1);
+    semaphore_ = nullptr;
+    count_ = 0;
+  }
+
+  /// Takes n of them out into a permit of their own. Throws std::invalid_argument if n is 0 or there are fewer.
+  permit split(std::size_t n) {
+    if (n == 0 || n > count_) {
+      throw std::invalid_argument("weir::permit::split(" + std::to_string(n) + "): it holds " + std::to_string(count_));
+    }
+    if (n == count_) return std::move(*this);
+    count_ -= n;
+    return permit(*semaphore_, n);
+  }
+
+  /// Adds another permit's. Throws std::invalid_argument, and changes nothing, if it is of another semaphore.
+  void merge(permit&& other) {
+    if (this == &other || !other) return;
+    if (count_ != 0 && other.semaphore_ != semaphore_) {
+      throw std::invalid_argument("weir::permit::merge: the two permits, of " + std::to_string(count_) + " and " +
+                                  std::to_string(other.count_) + ", are of different semaphores");
+    }
+    if (count_ == 0) {
+      *this = std::move(other);
+    } else {
+      count_ += other.count_;
+      other.forget();
+    }
+  }
+
+ private:
+  friend class semaphore;
+  permit(semaphore& from, std::size_t n) noexcept : semaphore_(&from), count_(n) { from.count_scoped(+1); }
+
+  semaphore* semaphore_ = nullptr;
+  std::size_t count_ = 0;
+};
+
+/// Value is void, or permit.
+template <class Value>
+class semaphore::acquire_op {
+ public:
+  using value_type = Value;
+  using node = semaphore::node;
+
+  explicit acquire_op(semaphore& from) noexcept : semaphore_(&from) {}
+
+  core::answer try_now(node& asking) noexcept {
+    const core::outcome verdict = semaphore_->take_now(asking.count);
+    return verdict == core::outcome::pending ? core::answer::not_ready : asking.decide(verdict);
+  }
+
+  core::answer start(node& starting, core::completion&) noexcept {
+    locked lock(*semaphore_);
+    const core::outcome verdict = semaphore_->judge(lock, starting.count);
+    if (verdict == core::outcome::pending) return semaphore_->enqueue(lock, starting);
+    const core::answer decided = starting.decide(verdict);  // claim first, then take
+    if (verdict == core::outcome::granted && decided == core::answer::done) lock.state -= permits(starting.count);
+    return decided;
+  }
+
+  bool withdraw(node& queued, core::completion& done) noexcept {
+    locked lock(*semaphore_);
+    const bool was_queued = semaphore_->unlink(lock, queued);
+    semaphore_->serve_queue(lock, done);
+    return was_queued;
+  }
+
+  void give_back(node& granted) noexcept { semaphore_->release(granted.count); }
+
+  Value take([[maybe_unused]] node& granted) noexcept {
+    if constexpr (!std::is_void_v<Value>) return permit(*semaphore_, granted.count);
+  }
+
+ private:
+  semaphore* semaphore_;
+};
+
+auto semaphore::acquire(std::size_t n) {
+  return operation<acquire_op<void>>(acquire_op<void>(*this), checked_request(n));
+}
+
+auto semaphore::scoped_acquire(std::size_t n) {
+  return operation<acquire_op<permit>>(acquire_op<permit>(*this), checked_request(n));
+}
+
+permit semaphore::try_scoped_acquire(std::size_t n) { return try_acquire(n) ? permit(*this, n) : permit(); }
+
+}  // namespace weir

@@ -1,0 +1,134 @@
+#pragma once
+
+// Waiting by callback: start(callback) and the ticket that withdraws it. One allocation holds the wait and
+// the callback until both the callback has returned and the ticket is gone.
+
+#include <cstdint>
+#include <utility>
+
+#include <weir/core/atomic.hpp>
+#include <weir/core/context.hpp>
+#include <weir/core/executor.hpp>
+#include <weir/wait/wait_state.hpp>
+
+namespace weir {
+
+namespace wait {
+
+/// What a ticket knows of a started operation, whatever its type.
+class started {
+ public:
+  started(const started&) = delete;
+  started& operator=(const started&) = delete;
+
+  void drop() noexcept {
+    // acq_rel: the last to leave sees all that the other did before it destroys
+    if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy_(*this);
+  }
+
+  bool cancel() noexcept { return cancel_(*this); }
+  [[nodiscard]] bool done() const noexcept {
+    return done_.load(std::memory_order_acquire);
+  }  // acquire: pairs with entered()
+
+ protected:
+  using cancel_function = bool (*)(started&) noexcept;
+  using destroy_function = void (*)(started&) noexcept;
+
+  started(cancel_function how_to_cancel, destroy_function how_to_destroy) noexcept
+      : cancel_(how_to_cancel), destroy_(how_to_destroy) {}
+  ~started() = default;
+
+  void entered() noexcept { done_.store(true, std::memory_order_release); }  // release: pairs with done()
+
+ private:
+  cancel_function cancel_;
+  destroy_function destroy_;
+  platform::atomic<int> users_{2};  // the operation and the ticket
+  platform::atomic<bool> done_{false};
+};
+
+}  // namespace wait
+
+/// Withdraws an operation that was started with a callback. Dropping it withdraws nothing.
+class [[nodiscard("dropping a ticket withdraws nothing, but say so: std::ignore = ...")]] ticket {
+ public:
+  ticket() noexcept = default;
+  explicit ticket(wait::started& operation) noexcept : operation_(&operation), id_(owner_id::make().value()) {}
+  ticket(ticket&& from) noexcept
+      : operation_(std::exchange(from.operation_, nullptr)), id_(std::exchange(from.id_, 0)) {}
+  ticket& operator=(ticket&& from) noexcept {
+    ticket taken(std::move(from));
+    std::swap(operation_, taken.operation_);
+    std::swap(id_, taken.id_);
+    return *this;
+  }
+  ~ticket() {
+    if (operation_ != nullptr) operation_->drop();
+  }
+
+  /// Unique in the program; 0 only for a ticket of nothing.
+  [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+
+  /// True: withdrawn by this call, and the callback gets errc::cancelled. False: it has its outcome already.
+  bool cancel() noexcept { return operation_ != nullptr && operation_->cancel(); }
+
+  /// The callback has been entered.
+  [[nodiscard]] bool done() const noexcept { return operation_ == nullptr || operation_->done(); }
+
+ private:
+  wait::started* operation_ = nullptr;
+  std::uint64_t id_ = 0;
+};
+
+namespace wait {
+
+template <core::waitable Op, unsigned Limits, class Callback>
+class callback_wait final : private started, private wait_state<Op, Limits> {
+  using state = wait_state<Op, Limits>;
+
+ public:
+  static ticket start(state&& described, executor_ref where, Callback&& callback) {
+    auto* self = new callback_wait(std::move(described), where, std::move(callback));
+    ticket issued(*self);
+    self->begin();
+    return issued;
+  }
+
+ private:
+  callback_wait(state&& described, executor_ref where, Callback&& callback)
+      : started([](started& s) noexcept { return of(s).give_up(core::outcome::cancelled); },
+                [](started& s) noexcept { delete &of(s); }),
+        state(std::move(described)),
+        where_(where),
+        callback_(std::move(callback)) {}
+
+  static callback_wait& of(started& s) noexcept { return static_cast<callback_wait&>(s); }
+  static callback_wait& of(work& w) noexcept { return static_cast<callback_wait&>(static_cast<state&>(w)); }
+
+  void begin() noexcept {
+    state::enter(core::context(where_, {}, {}));
+    this->run_ = [](work& told) noexcept {
+      auto& self = of(told);
+      if (self.may_tell()) self.deliver();
+    };
+    if (this->ready() || !this->enqueue(core::deciders::anybody)) deliver();
+  }
+
+  void deliver() noexcept {
+    this->run_ = [](work& posted) noexcept {
+      auto& self = of(posted);
+      self.finish();
+      self.entered();
+      self.callback_(self.take_outcome());  // a callback that throws terminates
+      self.drop();
+    };
+    where_.post(*this);
+  }
+
+  executor_ref where_;
+  [[no_unique_address]] Callback callback_;
+};
+
+}  // namespace wait
+}  // namespace weir

@@ -1,0 +1,230 @@
+#pragma once
+
+// An operation: what to wait for, within which limits, how to wait. One sentence, read from left to right:
+//
+//   co_await sem.acquire(2).within(50ms);
+//   sem.acquire(2).stop_on(token).wait();
+//   auto ticket = sem.acquire(2).start([](weir::result<> r) { … });
+//
+// Nothing happens until it is waited on. It is movable until then, and waited on once. It is its own
+// awaiter: a coroutine that waits holds nothing but the operation.
+
+#include <chrono>
+#include <coroutine>
+#include <exception>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+#include <weir/core/assert.hpp>
+#include <weir/core/context.hpp>
+#include <weir/core/operation.hpp>
+#include <weir/core/result.hpp>
+#include <weir/wait/callback.hpp>
+#include <weir/wait/limits.hpp>
+#include <weir/wait/wait_state.hpp>
+
+namespace weir {
+
+namespace wait {
+
+/// Where the owner goes on if nothing was said: in its own context, or if it knows none in the flat loop.
+class own_context {
+ public:
+  void enter(const core::context& where) noexcept { context_ = &where; }
+  [[nodiscard]] executor_ref executor() const noexcept {
+    return context_ != nullptr ? context_->executor : executor_ref();
+  }
+
+ private:
+  const core::context* context_ = nullptr;
+};
+
+/// What resume_on said.
+class named_executor {
+ public:
+  explicit named_executor(executor_ref named) noexcept : executor_(named) {}
+  void enter(const core::context&) noexcept {}
+  [[nodiscard]] executor_ref executor() const noexcept { return executor_; }
+
+ private:
+  executor_ref executor_;
+};
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_failure(core::outcome failure) {
+  throw std::system_error(make_error_code(static_cast<errc>(failure)));
+}
+
+}  // namespace wait
+
+/// Op is what its synchronizer says of it (core/operation.hpp); Limits and Where are what the caller has said.
+template <core::waitable Op, unsigned Limits = wait::none, class Where = wait::own_context>
+class [[nodiscard("an operation does nothing until it is waited on: co_await it, or call wait() or start()")]] operation
+    : private wait::wait_state<Op, Limits> {
+  static constexpr bool moves = !std::is_same_v<Where, wait::own_context>;  // resume_on was said
+  static constexpr bool reports = (Limits & wait::reports) != 0;
+  // Nothing is taken before it is known on whose behalf, or while the coroutine could go on only after moving.
+  static constexpr bool asks_late = moves || wait::identifies<typename Op::node>;
+
+ public:
+  using value_type = typename Op::value_type;
+  using state = wait::wait_state<Op, Limits>;
+
+  /// What co_await and wait() give: the value, or for a limited operation a result.
+  using outcome_type = std::conditional_t<reports, result<value_type>, value_type>;
+
+  template <class... Described>
+  explicit operation(Op op, Described&&... described) noexcept
+      : state(std::move(op), typename Op::node(std::forward<Described>(described)...)) {}
+
+  operation(operation&& unstarted) noexcept : operation(std::move(unstarted).description(), unstarted.where_) {}
+
+  ~operation() {
+    WEIR_ASSERT(this->phase_ != wait::phase::described || std::uncaught_exceptions() > 0,
+                "an operation was destroyed without ever having been waited on: is a co_await missing?");
+    if (this->phase_ == wait::phase::suspended) this->abandon(where_.executor());
+  }
+
+  // Within which limits. Each may be said once.
+
+  /// Gives up then: errc::timed_out. Counted from the start of the wait. Zero or less: now or never.
+  template <class Rep, class Period>
+  auto within(std::chrono::duration<Rep, Period> longest) && {
+    auto limited = std::move(*this).template with<wait::within>();
+    limited.limit_within(wait::saturated(longest));
+    return limited;
+  }
+
+  /// Gives up then: errc::timed_out.
+  auto until(std::chrono::steady_clock::time_point latest) && {
+    auto limited = std::move(*this).template with<wait::until>();
+    limited.limit_until(latest);
+    return limited;
+  }
+
+  /// Gives up when stop is requested: errc::cancelled. Already requested: never waits, and takes nothing.
+  auto stop_on(platform::stop_token token) && {
+    auto limited = std::move(*this).template with<wait::stop_on>();
+    limited.limit_stop(std::move(token));
+    return limited;
+  }
+
+  /// Reports a failure in a result instead of throwing it.
+  auto as_result() && { return std::move(*this).template with<wait::as_result>(); }
+
+  /// The coroutine or callback goes on there, this one time, also if there was nothing to wait for.
+  template <executor E>
+  auto resume_on(E& where) && {
+    static_assert(!moves, "resume_on was said of this operation already");
+    return operation<Op, Limits, wait::named_executor>(std::move(*this).description(), wait::named_executor(where));
+  }
+
+  // How to wait.
+
+  /// The same outcome, blocking this thread.
+  outcome_type wait() && {
+    this->phase_ = wait::phase::spent;
+    state::enter(core::context({}, owner_id::this_thread(), {}));
+    if (!this->ready()) block();
+    return report();
+  }
+
+  /// Calls callback(result<value_type>) exactly once, possibly before this returns.
+  template <class Callback>
+    requires std::is_invocable_v<Callback&, result<value_type>>
+  ticket start(Callback callback) && {
+    return wait::callback_wait<Op, Limits, Callback>::start(std::move(*this).description(), where_.executor(),
+                                                            std::move(callback));
+  }
+
+  // co_await, by a coroutine of any type. One whose promise has a context() goes on there.
+
+  bool await_ready() noexcept {
+    this->phase_ = wait::phase::spent;
+    return !asks_late && this->ready();
+  }
+
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> owner) noexcept {
+    owner_ = owner.address();
+    if constexpr (core::has_context<Promise>) enter(owner.promise().context());
+    this->run_ = [](work& told) noexcept {
+      auto& self = of(told);
+      if (self.may_tell()) self.resume_owner();
+    };
+    this->phase_ = wait::phase::suspended;
+    if (!(asks_late && this->ready()) && this->enqueue(core::deciders::lock_holder)) return true;
+    if (moves) {
+      resume_owner();
+    } else {
+      this->phase_ = wait::phase::spent;
+    }
+    return moves;
+  }
+
+  outcome_type await_resume() { return report(); }
+
+ private:
+  template <core::waitable, unsigned, class>
+  friend class operation;
+
+  operation(state&& described, Where where) noexcept : state(std::move(described)), where_(where) {}
+  template <unsigned Fewer>
+  operation(wait::wait_state<Op, Fewer>&& described, Where where) noexcept
+      : state(typename state::taking_over{}, std::move(described)), where_(where) {}
+
+  state&& description() && noexcept {
+    this->phase_ = wait::phase::spent;
+    return std::move(*this);
+  }
+
+  void enter(const core::context& where) noexcept {
+    state::enter(where);
+    where_.enter(where);
+  }
+
+  template <unsigned Limit>
+  auto with() && {
+    static_assert((Limits & Limit) == 0, "each of within, until, stop_on and as_result may be said once");
+    return operation < Op, Limits | Limit, Where > (std::move(*this).description(), where_);
+  }
+
+  static operation& of(work& told) noexcept { return static_cast<operation&>(told); }
+
+  void resume_owner() noexcept {
+    this->run_ = [](work& posted) noexcept { std::coroutine_handle<>::from_address(of(posted).owner_).resume(); };
+    where_.executor().post(*this);
+  }
+
+  void block() noexcept {
+    platform::parker sleeper;
+    owner_ = &sleeper;
+    this->run_ = [](work& told) noexcept {
+      auto& self = of(told);
+      if (self.may_tell()) static_cast<platform::parker*>(self.owner_)->unpark();
+    };
+    if (!this->enqueue(core::deciders::lock_holder)) return;
+    core::flat_loop::current().run();  // nobody behind this completion waits with it
+    sleeper.park();
+  }
+
+  outcome_type report() {
+    this->phase_ = wait::phase::spent;
+    this->finish();
+    if constexpr (reports) {
+      return this->take_outcome();
+    } else {
+      if (this->outcome() != core::outcome::granted) wait::throw_failure(this->outcome());
+      if constexpr (std::is_same_v<decltype(this->take()), result<value_type>>) {
+        return this->take().value();
+      } else {
+        return this->take();
+      }
+    }
+  }
+
+  void* owner_ = nullptr;  // the suspended coroutine, or the blocked thread's parker
+  Where where_;
+};
+
+}  // namespace weir

@@ -1,0 +1,78 @@
+#pragma once
+
+// sleep_for and sleep_until: operations like all others, with limits, a stop token and every way of waiting.
+// Never early. A sleep that is given up costs nothing.
+
+#include <chrono>
+
+#include <weir/core/completion.hpp>
+#include <weir/core/context.hpp>
+#include <weir/core/operation.hpp>
+#include <weir/core/timer.hpp>
+#include <weir/run/timers.hpp>
+#include <weir/wait/limits.hpp>
+#include <weir/wait/operation.hpp>
+
+namespace weir {
+
+namespace wait {
+
+class sleep_op {
+ public:
+  using value_type = void;
+
+  struct node : core::waiter {
+    struct alarm : time_limit<true> {
+      waiter* sleeper = nullptr;
+    };
+
+    void enter(const core::context& where) noexcept { clock.enter(where); }
+    alarm clock;
+  };
+
+  sleep_op(core::duration longest, core::time_point latest) noexcept : longest_(longest), latest_(latest) {}
+
+  core::answer try_now(node& asking) noexcept {
+    asking.clock.within = longest_;
+    asking.clock.until = latest_;
+    return asking.clock.expired() ? asking.decide(core::outcome::granted) : core::answer::not_ready;
+  }
+
+  core::answer start(node& starting, core::completion&) noexcept {
+    if (starting.wait->decided()) return core::answer::lost;
+    starting.clock.sleeper = &starting;
+    starting.clock.claim = [](core::timer& t) noexcept {
+      return sleeper_of(t).decide(core::outcome::granted) == core::answer::done;
+    };
+    starting.clock.fire = [](core::timer& t) noexcept {
+      core::completion done;
+      done.add(*sleeper_of(t).wait);
+    };
+    starting.clock.arm();
+    return core::answer::queued;
+  }
+
+  bool withdraw(node& sleeping, core::completion&) noexcept { return sleeping.clock.disarm(); }
+  void give_back(node&) noexcept {}
+  void take(node&) noexcept {}
+
+ private:
+  static core::waiter& sleeper_of(core::timer& t) noexcept { return *static_cast<node::alarm&>(t).sleeper; }
+
+  core::duration longest_;
+  core::time_point latest_;
+};
+
+}  // namespace wait
+
+/// Counted from the start of the wait. Zero or less: not at all.
+template <class Rep, class Period>
+auto sleep_for(std::chrono::duration<Rep, Period> longest) noexcept {
+  return operation<wait::sleep_op>(wait::sleep_op(wait::saturated(longest), core::time_point::max()));
+}
+
+inline auto sleep_until(std::chrono::steady_clock::time_point latest) noexcept {
+  return operation<wait::sleep_op>(wait::sleep_op(core::duration::max(), latest));
+}
+
+}  // namespace weir

@@ -1,0 +1,182 @@
+#pragma once
+
+// One wait, in whichever way: the operation, its node, its claim and its limits. A way of waiting derives
+// from it, says in work::run_ how its owner is told, and calls in this order
+//   enter(context)          on whose behalf
+//   ready()                 stopped, or decided at once? If not:
+//   enqueue(deciders)       true: queued, and the owner will be told. From here until then nothing of the
+//                           wait may be touched by its starter. False: decided meanwhile
+//   finish()                the limits are disarmed; then outcome() and take()
+// or, for an owner that goes away while it is queued or granted, abandon().
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include <weir/core/completion.hpp>
+#include <weir/core/context.hpp>
+#include <weir/core/operation.hpp>
+#include <weir/core/result.hpp>
+#include <weir/wait/limits.hpp>
+
+namespace weir::wait {
+
+/// A node that must know on whose behalf it waits, before anything is asked.
+template <class Node>
+concept identifies = requires(Node& node, const core::context& where) { node.enter(where); };
+
+enum class phase : std::uint8_t { described, spent, suspended };
+
+template <core::waitable Op, unsigned Limits>
+class wait_state : public core::claim,
+                   private time_limit<(Limits & timed) != 0>,
+                   private stop_limit<(Limits & stop_on) != 0, wait_state<Op, Limits>> {
+ public:
+  using value_type = typename Op::value_type;
+  using node = typename Op::node;
+
+  wait_state(Op op, const node& described) noexcept : op_(std::move(op)), node_(described) {}
+
+  struct taking_over {};
+
+  /// Takes over what was described; `unstarted` has waited for nothing yet. Limits may be added.
+  template <unsigned Fewer>
+  wait_state(taking_over, wait_state<Op, Fewer>&& unstarted) noexcept
+      : op_(std::move(unstarted.op_)), node_(unstarted.node_) {
+    if constexpr ((Fewer & timed) != 0) {
+      this->within = unstarted.within;
+      this->until = unstarted.until;
+    }
+    if constexpr ((Fewer & stop_on) != 0) this->token = std::move(unstarted.token);
+  }
+  wait_state(wait_state&& unstarted) noexcept : wait_state(taking_over{}, std::move(unstarted)) {}
+
+  void limit_within(core::duration longest) noexcept { this->within = longest; }
+  void limit_until(core::time_point latest) noexcept { this->until = latest; }
+  void limit_stop(platform::stop_token token) noexcept { this->token = std::move(token); }
+
+  void enter(const core::context& where) noexcept {
+    if constexpr (identifies<node>) node_.enter(where);
+    time_part::enter(where);
+  }
+
+  /// The order of the checks is the order of the outcomes: cancelled, closed, would_deadlock, granted, timed_out.
+  bool ready() noexcept {
+    node_.wait = this;
+    if constexpr ((Limits & stop_on) != 0) {
+      if (this->token.stop_requested()) return decide(core::outcome::cancelled);
+    }
+    return op_.try_now(node_) == core::answer::done;
+  }
+
+  bool enqueue(core::deciders who) noexcept {
+    core::completion others;
+    if constexpr ((Limits & timed) != 0) {
+      if (this->expired()) return !decide(core::outcome::timed_out);
+    }
+    if constexpr ((Limits & limited) == 0) {
+      raced_by(who);
+      return op_.start(node_, others) == core::answer::queued;
+    } else {
+      raced_by(core::deciders::anybody);
+      start_arming();
+      if (op_.start(node_, others) != core::answer::queued) return false;
+      arm();
+      return finish_arming();
+    }
+  }
+
+  /// By whoever withdraws it. True: decided by this call, and the owner has been told or will be.
+  bool give_up(core::outcome verdict) noexcept {
+    if (!decide(verdict)) return false;
+    leave(*this);
+    return true;
+  }
+
+  void finish() noexcept {
+    if constexpr ((Limits & timed) != 0) this->disarm();
+    if constexpr ((Limits & stop_on) != 0) this->callback.reset();
+  }
+
+  [[nodiscard]] core::outcome outcome() const noexcept { return claim::verdict(); }
+
+  auto take() { return op_.take(node_); }
+
+  /// After finish(): what it has come to.
+  result<value_type> take_outcome() {
+    if (outcome() != core::outcome::granted) return static_cast<errc>(outcome());
+    if constexpr (std::is_void_v<decltype(take())>) {
+      take();
+      return {};
+    } else {
+      return take();
+    }
+  }
+
+  /// Takes a wait back whose owner goes away: out of the queue or, if it is decided already, off the
+  /// executor that was told; an undelivered grant is given back.
+  void abandon(executor_ref told) noexcept {
+    if (withdraw()) {
+      finish();
+      return;
+    }
+    for (platform::spinner spin; !told.retract(*this);) spin.step();  // its decider is about to post it
+    finish();
+    if (outcome() == core::outcome::granted) op_.give_back(node_);
+  }
+
+ protected:
+  /// For the function that tells the owner. False: the starter is still here and goes on by itself.
+  bool may_tell() noexcept {
+    if constexpr ((Limits & limited) != 0) {
+      return arrive();
+    } else {
+      return true;
+    }
+  }
+
+  ~wait_state() = default;
+
+  phase phase_ = phase::described;  // of the operation that it belongs to; first, where the claim leaves room
+
+ private:
+  template <core::waitable, unsigned>
+  friend class wait_state;
+  template <bool, class>
+  friend struct stop_limit;
+
+  using time_part = time_limit<(Limits & timed) != 0>;
+
+  void arm() noexcept {
+    if constexpr ((Limits & timed) != 0) {
+      time_part::claim = [](core::timer& t) noexcept { return of(t).decide(core::outcome::timed_out); };
+      time_part::fire = [](core::timer& t) noexcept { leave(of(t)); };
+      time_part::arm();
+    }
+    if constexpr ((Limits & stop_on) != 0) {
+      this->callback.emplace(this->token, typename stop_limit<true, wait_state>::on_stop{this});
+    }
+  }
+
+  static wait_state& of(core::timer& t) noexcept { return static_cast<wait_state&>(static_cast<time_part&>(t)); }
+
+  /// Withdrawn by a claim that was won: out of the queue, those behind served, then the owner told.
+  static void leave(wait_state& decided) noexcept {
+    core::completion done;
+    decided.op_.withdraw(decided.node_, done);
+    done.add(decided);
+  }
+
+  bool withdraw() noexcept {
+    core::completion others;
+    if (raced_by() == core::deciders::lock_holder) return !decided() && op_.withdraw(node_, others);
+    if (!decide(core::outcome::cancelled)) return false;
+    op_.withdraw(node_, others);
+    return true;
+  }
+
+  Op op_;
+  node node_;
+};
+
+}  // namespace weir::wait
