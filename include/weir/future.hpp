@@ -178,7 +178,7 @@ class promise {
   template <class... Value>
     requires(std::is_void_v<T> ? sizeof...(Value) == 0 : sizeof...(Value) == 1)
   void set_value(Value&&... value) {
-    settle(result<T>(std::forward<Value>(value)...));
+    settle(result<T>(std::in_place, std::forward<Value>(value)...));
   }
   void set_exception(std::exception_ptr thrown) { settle(result<T>::failure(std::move(thrown))); }
 

@@ -83,7 +83,7 @@ class mutex : public core::synchronizer {
   static constexpr word held_bit = word{1} << own_shift;
 
   struct node : core::waiter {
-    void enter(const core::context& where) noexcept { owner = where.owner; }
+    void enter(core::context& where) noexcept { owner = where.owner; }
     owner_id owner;
   };
 
@@ -93,7 +93,7 @@ class mutex : public core::synchronizer {
 
   [[nodiscard]] owner_id owner() const noexcept {
     return owner_.load(std::memory_order_relaxed);
-  }                                                                                        // relaxed: see above
+  }  // relaxed: see above
   void set_owner(owner_id who) noexcept { owner_.store(who, std::memory_order_relaxed); }  // relaxed: see above
 
   core::outcome take_now(owner_id who) noexcept {

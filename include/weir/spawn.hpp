@@ -49,7 +49,7 @@ class spawned final : public future_state<T>, private work, private task_end {
     if constexpr (std::is_void_v<T>) {
       return {};
     } else {
-      return body_.take();
+      return result<T>(std::in_place, body_.take());
     }
   }
 

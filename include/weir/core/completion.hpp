@@ -16,30 +16,19 @@ class completion {
   completion& operator=(const completion&) = delete;
 
   /// A decided claim whose winning waiter is in no queue any more.
-  void add(claim& decided) noexcept {
-    // Linked forward only: a work's `prev` says that an executor has it (ring.hpp), and one has not, yet.
-    decided.next = nullptr;
-    *last_ = &decided;
-    last_ = &decided.next;
-  }
+  void add(claim& decided) noexcept { decided_.push_back(decided); }
 
   ~completion() {
-    if (first_ == nullptr) return;
+    if (decided_.empty()) return;
     // Pass one. Withdrawing a branch may satisfy those behind it: they join the end of this same list.
-    for (work* item = first_; item != nullptr; item = item->next) static_cast<claim*>(item)->settle(*this);
+    for (work* item = decided_.front(); item != nullptr; item = item->next) static_cast<claim*>(item)->settle(*this);
     // Pass two. Waiters without an executor gather in the flat loop, so that nobody's code delays a telling.
     flat_loop::scope gather;
-    for (work* item = first_; item != nullptr;) {
-      work* next = item->next;  // the telling ends the claim's life
-      item->next = nullptr;
-      item->run();
-      item = next;
-    }
+    while (work* item = decided_.pop_front()) item->run();
   }
 
  private:
-  work* first_ = nullptr;
-  work** last_ = &first_;
+  work_list decided_;
 };
 
 }  // namespace weir::core

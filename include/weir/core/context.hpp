@@ -2,7 +2,6 @@
 
 // What a waiter knows of where it runs: its executor, who owns what it locks, and its stop token.
 
-#include <concepts>
 #include <cstdint>
 #include <utility>
 
@@ -61,12 +60,7 @@ struct context {
   executor_ref executor;
   owner_id owner;
   platform::stop_token stop;
-};
-
-/// A coroutine whose promise can tell its context is resumed there; any other one in the flat loop.
-template <class Promise>
-concept has_context = requires(Promise& promise) {
-  { promise.context() } noexcept -> std::convertible_to<const context&>;
+  bool away = false;  // resume_on, or something foreign, has taken it elsewhere: the next wait brings it home
 };
 
 }  // namespace core

@@ -55,11 +55,7 @@ class flat_loop {
   }
 
   /// Takes back what was posted by this thread and has not run. False: it is not here.
-  bool retract(work& item) noexcept {
-    if (!work_list::linked(item)) return false;
-    ready_.remove(item);
-    return true;
-  }
+  bool retract(work& item) noexcept { return ready_.remove(item); }
 
   /// For a thread about to block inside a completion: those behind it must not wait with it.
   void run() noexcept {

@@ -13,7 +13,7 @@
 //   take(node)               after a grant, once: the value, or a result<value_type> if success can still fail.
 //
 // All but take are noexcept, may be called from any thread, and call no code of the user's. A node with a
-// member enter(const context&) is told before try_now on whose behalf it waits.
+// member enter(context&) is told before try_now on whose behalf it waits.
 
 #include <concepts>
 #include <type_traits>

@@ -25,10 +25,15 @@ class [[nodiscard]] result {
     requires std::is_void_v<T>
   = default;
 
+  /// A value, said so: for generic code, whose T may itself be an error code.
+  template <class... Value>
+  explicit result(std::in_place_t, Value&&... value) : state_(std::in_place_index<0>, std::forward<Value>(value)...) {}
+
   template <class U = stored>
     requires(!std::is_void_v<T> && !std::is_same_v<std::remove_cvref_t<U>, result> &&
              !std::is_same_v<std::remove_cvref_t<U>, std::error_code> &&
-             !std::is_same_v<std::remove_cvref_t<U>, errc> && std::is_constructible_v<stored, U>)
+             !std::is_same_v<std::remove_cvref_t<U>, errc> &&
+             !std::is_same_v<std::remove_cvref_t<U>, std::in_place_t> && std::is_constructible_v<stored, U>)
   result(U&& value) : state_(std::in_place_index<0>, std::forward<U>(value)) {}
 
   result(std::error_code error) : state_(std::in_place_index<1>, error) {}

@@ -3,6 +3,7 @@
 // What a time limit stores, and what measures it. The wheel behind it is run/timers.hpp.
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 
 namespace weir::core {
@@ -16,9 +17,10 @@ struct timer {
   using claim_function = bool (*)(timer&) noexcept;
   using fire_function = void (*)(timer&) noexcept;
 
-  timer* next = nullptr;
-  timer** link = nullptr;  // what points at this timer; null while it is not armed
+  timer* next = nullptr;  // for the source, with what follows
+  timer* prev = nullptr;
   std::uint64_t tick = 0;
+  std::size_t slot = 0;
   claim_function claim = nullptr;
   fire_function fire = nullptr;
 };

@@ -41,10 +41,7 @@ class run_loop {
   /// Takes back what was posted and has not run. By the thread in run(), or while nobody is.
   bool retract(work& item) noexcept {
     std::lock_guard lock(lock_);
-    ready_.append(arrived_);
-    if (!work_list::linked(item)) return false;
-    ready_.remove(item);
-    return true;
+    return ready_.remove(item) || arrived_.remove(item);
   }
 
   /// Runs what is posted, until finish() has been called and nothing is left.

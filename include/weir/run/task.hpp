@@ -15,6 +15,7 @@
 
 #include <weir/core/assert.hpp>
 #include <weir/core/atomic.hpp>
+#include <weir/core/awaiter.hpp>
 #include <weir/core/context.hpp>
 
 namespace weir {
@@ -38,6 +39,9 @@ class task_end {
   function ended_;
 };
 
+template <class T>
+class task_awaiter;
+
 class task_promise_base {
  public:
   struct at_end {
@@ -52,15 +56,32 @@ class task_promise_base {
   std::suspend_always initial_suspend() const noexcept { return {}; }
   at_end final_suspend() const noexcept { return {}; }
 
-  [[nodiscard]] const core::context& context() const noexcept { return *context_; }
+  /// A child becomes part of the chain.
+  template <class T>
+  task_awaiter<T> await_transform(task<T>&& child) const noexcept;
+  template <class T>
+  void await_transform(task<T>&) const = delete;  // a task is awaited once: co_await std::move(child)
 
-  void starts_in(const core::context& where, task_end& end) noexcept {
-    context_ = &where;
-    end_ = &end;
+  /// What can be told its context is; anything else is foreign, and may take the task anywhere.
+  template <class Awaited>
+  decltype(auto) await_transform(Awaited&& awaited) const {
+    static_assert(awaitable<Awaited>, "this cannot be awaited. Of a future, await its get()");
+    if (context_ != nullptr) {
+      if constexpr (requires { awaited.enter(*context_); }) {
+        awaited.enter(*context_);
+      } else {
+        context_->away = true;
+      }
+    }
+    return awaiter_of(static_cast<Awaited&&>(awaited));
   }
 
+  /// Before it starts. A null context: its chain begins in a coroutine of another kind, which tells it nothing.
+  void runs_in(core::context* where) noexcept { context_ = where; }
+  void tells(task_end& end) noexcept { end_ = &end; }
+
  private:
-  const core::context* context_ = nullptr;
+  core::context* context_ = nullptr;
   task_end* end_ = nullptr;
 };
 
@@ -78,6 +99,7 @@ class task_promise : public task_promise_base {
 
   T take() {
     if (auto* thrown = std::get_if<2>(&outcome_)) std::rethrow_exception(*thrown);
+    WEIR_ASSERT(outcome_.index() == 1, "a task<T> ended without co_return");
     return std::move(*std::get_if<1>(&outcome_));
   }
 
@@ -113,21 +135,18 @@ class task_promise<void> : public task_promise_base {
 template <class T>
 class [[nodiscard]] task_awaiter : private task_end {
  public:
-  explicit task_awaiter(std::coroutine_handle<task_promise<T>> child) noexcept : task_end(&at_end), child_(child) {}
+  task_awaiter(std::coroutine_handle<task_promise<T>> child, core::context* where) noexcept
+      : task_end(&at_end), child_(child) {
+    child_.promise().runs_in(where);
+  }
   task_awaiter(const task_awaiter&) = delete;
   task_awaiter& operator=(const task_awaiter&) = delete;
 
   bool await_ready() const noexcept { return false; }
 
-  template <class Promise>
-  bool await_suspend(std::coroutine_handle<Promise> parent) noexcept {
-    static const core::context nowhere;
+  bool await_suspend(std::coroutine_handle<> parent) noexcept {
     parent_ = parent;
-    if constexpr (has_context<Promise>) {
-      child_.promise().starts_in(parent.promise().context(), *this);
-    } else {
-      child_.promise().starts_in(nowhere, *this);
-    }
+    child_.promise().tells(*this);
     child_.resume();
     if (meeting_.load(std::memory_order_acquire) == meeting::child_ended) return false;  // acquire: pairs with at_end
     // acq_rel: pairs with the exchange in at_end, on whichever thread the child has ended
@@ -176,15 +195,14 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
   /// It has a coroutine that has not been moved away.
   explicit operator bool() const noexcept { return static_cast<bool>(coroutine_); }
 
-  core::task_awaiter<T> operator co_await() && noexcept {
-    WEIR_ASSERT(coroutine_, "an empty task was awaited");
-    return core::task_awaiter<T>(coroutine_);
-  }
+  /// By a coroutine of another kind. The task has no executor then: it goes on wherever its waits end.
+  core::task_awaiter<T> operator co_await() && noexcept { return awaited_in(nullptr); }
 
   /// For what runs tasks: starts it in `where` and on this thread; `end` is told when it has ended. Once.
-  void start(const core::context& where, core::task_end& end) noexcept {
+  void start(core::context& where, core::task_end& end) noexcept {
     WEIR_ASSERT(coroutine_, "an empty task was started");
-    coroutine_.promise().starts_in(where, end);
+    coroutine_.promise().runs_in(&where);
+    coroutine_.promise().tells(end);
     coroutine_.resume();
   }
 
@@ -194,10 +212,22 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
 
  private:
   friend promise_type;
+  friend core::task_promise_base;
+
+  core::task_awaiter<T> awaited_in(core::context* where) noexcept {
+    WEIR_ASSERT(coroutine_, "an empty task was awaited");
+    return core::task_awaiter<T>(coroutine_, where);
+  }
+
   explicit task(std::coroutine_handle<promise_type> coroutine) noexcept : coroutine_(coroutine) {}
 
   std::coroutine_handle<promise_type> coroutine_;
 };
+
+template <class T>
+core::task_awaiter<T> core::task_promise_base::await_transform(task<T>&& child) const noexcept {
+  return child.awaited_in(context_);
+}
 
 template <class T>
 task<T> core::task_promise<T>::get_return_object() noexcept {

@@ -18,22 +18,28 @@ class [[nodiscard("yield() does nothing until it is awaited")]] yielding : priva
   yielding(const yielding&) = delete;
   yielding& operator=(const yielding&) = delete;
   ~yielding() {
-    if (suspended_) executor_.retract(*this);
+    if (suspended_) executor().retract(*this);
   }
 
+  void enter(context& where) noexcept { context_ = &where; }
   bool await_ready() const noexcept { return false; }
-  template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> owner) noexcept {
-    if constexpr (has_context<Promise>) executor_ = owner.promise().context().executor;
+  void await_suspend(std::coroutine_handle<> owner) noexcept {
     owner_ = owner;
     suspended_ = true;
     run_ = [](work& posted) noexcept { static_cast<yielding&>(posted).owner_.resume(); };
-    executor_ref(executor_).post(*this);
+    executor().post(*this);
   }
-  void await_resume() noexcept { suspended_ = false; }
+  void await_resume() noexcept {
+    suspended_ = false;
+    if (context_ != nullptr) context_->away = false;
+  }
 
  private:
-  executor_ref executor_;
+  [[nodiscard]] executor_ref executor() const noexcept {
+    return context_ != nullptr ? context_->executor : executor_ref();
+  }
+
+  context* context_ = nullptr;
   std::coroutine_handle<> owner_;
   bool suspended_ = false;
 };
@@ -56,12 +62,9 @@ namespace core {
 class [[nodiscard("this_task() tells nothing until it is awaited")]] identifying {
  public:
   identifying() noexcept = default;
-  bool await_ready() const noexcept { return false; }
-  template <class Promise>
-  bool await_suspend([[maybe_unused]] std::coroutine_handle<Promise> owner) noexcept {
-    if constexpr (has_context<Promise>) context_ = &owner.promise().context();
-    return false;
-  }
+  void enter(const context& where) noexcept { context_ = &where; }
+  bool await_ready() const noexcept { return true; }
+  void await_suspend(std::coroutine_handle<>) const noexcept {}
   task_identity await_resume() const noexcept {
     return context_ != nullptr ? task_identity(context_->owner, context_->stop) : task_identity({}, {});
   }

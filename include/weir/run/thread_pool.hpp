@@ -51,9 +51,7 @@ class thread_pool {
   /// Takes back what was posted and has not been taken by a worker.
   bool retract(work& item) noexcept {
     std::lock_guard lock(lock_);
-    if (!work_list::linked(item)) return false;
-    posted_.remove(item);
-    return true;
+    return posted_.remove(item);
   }
 
  private:

@@ -1,12 +1,12 @@
 #pragma once
 
 // A hierarchical timing wheel. Arming and disarming take constant time and no memory, whatever the number of
-// timers; an armed timer moves down at most once a level before it expires. Nobody is locked out here and
-// nothing runs by itself: run/timers.hpp does both.
+// timers; an armed timer moves down at most once a level before it expires. Timers of one tick expire in the order in
+// which they were armed. It has no lock and nothing runs by itself: run/timers.hpp adds both.
 //
-// A tick is 1,024 ns. Level k has 64 slots of 64^k ticks; nine levels hold every 64-bit nanosecond. A timer stands in
-// the level of the highest base-64 digit in which its tick differs from the current one, in the slot of that
-// digit: so all that is armed in a lower level expires before all that is armed in a higher one.
+// Level k has 64 slots of 64^k ticks; nine levels hold every 64-bit nanosecond. A timer stands in the level of
+// the highest base-64 digit in which its tick differs from the current one, in the slot of that digit: so all that is
+// armed in a lower level expires before all that is armed in a higher one.
 
 #include <array>
 #include <bit>
@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 
+#include <weir/core/ring.hpp>
 #include <weir/core/timer.hpp>
 
 namespace weir::core {
@@ -22,26 +23,22 @@ class timer_wheel {
  public:
   using tick = std::uint64_t;
 
-  explicit timer_wheel(time_point start) noexcept : now_(passed(start)) {}
+  /// A timer expires at most this much late.
+  static constexpr duration resolution{1024};
 
-  /// The first tick that is not before the deadline: a timer is never early.
-  static tick due(time_point deadline) noexcept {
-    const auto ns = deadline.time_since_epoch().count();
-    return ns <= 0 ? 0 : (static_cast<tick>(ns) + tick_ns - 1) / tick_ns;
-  }
-  static time_point time_of(tick at) noexcept { return time_point(duration(static_cast<duration::rep>(at * tick_ns))); }
+  explicit timer_wheel(time_point start) noexcept : now_(ticks(start, rounding::down)) {}
 
   [[nodiscard]] bool empty() const noexcept { return levels_in_use_ == 0; }
 
   void arm(timer& added, time_point deadline) noexcept {
-    added.tick = due(deadline);
+    added.tick = ticks(deadline, rounding::up);  // up: never early
     insert(added);
   }
 
   /// False: it was not armed (any more).
   bool disarm(timer& armed) noexcept {
-    if (armed.link == nullptr) return false;
-    unlink(armed);
+    if (!ring<timer>::linked(armed)) return false;
+    remove(armed);
     return true;
   }
 
@@ -53,21 +50,20 @@ class timer_wheel {
 
   /// Moves the clock on and takes out one timer that has expired; null when there is none left up to then.
   timer* expire(time_point now) noexcept {
-    const tick target = passed(now);
+    const tick target = ticks(now, rounding::down);
     while (!empty()) {
-      const slot_at at = next_slot();
-      if (at.begins > target) break;
-      if (at.begins > now_) now_ = at.begins;
-      timer* first = levels_[at.level].slots[at.slot];
-      if (at.level == 0) {  // a single tick
-        unlink(*first);
+      const due_slot due = next_slot();
+      if (due.begins > target) break;
+      if (due.begins > now_) now_ = due.begins;
+      timer* first = slots_[due.slot].front();
+      if (due.slot < slots_per_level) {  // a single tick
+        remove(*first);
         return first;
       }
-      while (first != nullptr) {  // they share this level's digit with now_: each belongs lower
-        timer* next = first->next;
-        unlink(*first);
+      for (timer* next = nullptr; first != nullptr; first = next) {  // they share now_'s digit here: each belongs lower
+        next = slots_[due.slot].after(*first);
+        remove(*first);
         insert(*first);
-        first = next;
       }
     }
     if (target > now_) now_ = target;
@@ -75,74 +71,60 @@ class timer_wheel {
   }
 
  private:
-  static constexpr tick tick_ns = 1024;
   static constexpr unsigned digit_bits = 6;
   static constexpr std::size_t slots_per_level = 1U << digit_bits;
   static constexpr std::size_t level_count = 9;
 
-  struct level {
-    std::uint64_t in_use = 0;  // a bit for each slot that is not empty
-    std::array<timer*, slots_per_level> slots{};
-  };
-  struct slot_at {
-    std::size_t level, slot;
+  enum class rounding { down, up };
+  struct due_slot {
+    std::size_t slot;
     tick begins;
   };
 
-  static tick passed(time_point now) noexcept {
-    const auto ns = now.time_since_epoch().count();
-    return ns <= 0 ? 0 : static_cast<tick>(ns) / tick_ns;
+  static tick ticks(time_point time, rounding way) noexcept {
+    const auto ns = time.time_since_epoch().count();
+    if (ns <= 0) return 0;
+    constexpr auto tick_ns = static_cast<tick>(resolution.count());
+    return (static_cast<tick>(ns) + (way == rounding::up ? tick_ns - 1 : 0)) / tick_ns;
+  }
+
+  static time_point time_of(tick at) noexcept {
+    if (at > ticks(time_point::max(), rounding::down)) return time_point::max();
+    return time_point(resolution * static_cast<duration::rep>(at));
   }
 
   void insert(timer& added) noexcept {
     if (added.tick < now_) added.tick = now_;  // overdue: the slot of this very tick
     const tick differs = added.tick ^ now_;
-    const std::size_t at = differs == 0 ? 0 : (static_cast<std::size_t>(std::bit_width(differs)) - 1) / digit_bits;
-    const std::size_t slot = (added.tick >> (at * digit_bits)) % slots_per_level;
-    timer*& head = levels_[at].slots[slot];
-    added.next = head;
-    added.link = &head;
-    if (head != nullptr) head->link = &added.next;
-    head = &added;
-    levels_[at].in_use |= std::uint64_t{1} << slot;
-    levels_in_use_ |= 1U << at;
+    const std::size_t level = differs == 0 ? 0 : (static_cast<std::size_t>(std::bit_width(differs)) - 1) / digit_bits;
+    const std::size_t digit = (added.tick >> (level * digit_bits)) % slots_per_level;
+    added.slot = level * slots_per_level + digit;
+    slots_[added.slot].push_back(added);
+    slots_in_use_[level] |= std::uint64_t{1} << digit;
+    levels_in_use_ |= 1U << level;
   }
 
-  void unlink(timer& armed) noexcept {
-    *armed.link = armed.next;
-    if (armed.next != nullptr) {
-      armed.next->link = armed.link;
-    } else {
-      note_if_empty(armed);
-    }
-    armed.link = nullptr;
+  void remove(timer& armed) noexcept {
+    slots_[armed.slot].remove(armed);
+    if (!slots_[armed.slot].empty()) return;
+    const std::size_t level = armed.slot / slots_per_level;
+    slots_in_use_[level] &= ~(std::uint64_t{1} << (armed.slot % slots_per_level));
+    if (slots_in_use_[level] == 0) levels_in_use_ &= ~(1U << level);
   }
 
-  /// The last of its slot's list was unlinked: was it the only one?
-  void note_if_empty(const timer& last) noexcept {
-    for (std::uint32_t left = levels_in_use_; left != 0; left &= left - 1) {
-      const auto at = static_cast<std::size_t>(std::countr_zero(left));
-      auto& candidate = levels_[at];
-      const std::size_t slot = (last.tick >> (at * digit_bits)) % slots_per_level;
-      if (last.link != &candidate.slots[slot]) continue;
-      candidate.in_use &= ~(std::uint64_t{1} << slot);
-      if (candidate.in_use == 0) levels_in_use_ &= ~(1U << at);
-      return;
-    }
-  }
-
-  /// Of the lowest level in use the first slot from now on. All slots in use lie ahead of now_, or are now_'s own.
-  [[nodiscard]] slot_at next_slot() const noexcept {
-    const auto at = static_cast<std::size_t>(std::countr_zero(levels_in_use_));
-    const auto slot = static_cast<std::size_t>(std::countr_zero(levels_[at].in_use));
-    const auto shift = at * digit_bits;
-    const tick above = shift + digit_bits >= 64 ? 0 : (now_ >> (shift + digit_bits)) << (shift + digit_bits);
-    return {at, slot, above | (static_cast<tick>(slot) << shift)};
+  /// Of the lowest level in use the first slot. All slots in use lie ahead of now_, or are now_'s own.
+  [[nodiscard]] due_slot next_slot() const noexcept {
+    const auto level = static_cast<std::size_t>(std::countr_zero(levels_in_use_));
+    const auto digit = static_cast<std::size_t>(std::countr_zero(slots_in_use_[level]));
+    const std::size_t shift = level * digit_bits;
+    const tick above = (now_ >> (shift + digit_bits)) << (shift + digit_bits);
+    return {level * slots_per_level + digit, above | (static_cast<tick>(digit) << shift)};
   }
 
   tick now_;
-  std::uint32_t levels_in_use_ = 0;  // a bit for each level with a slot in use
-  std::array<level, level_count> levels_{};
+  std::uint32_t levels_in_use_ = 0;                        // a bit for each level with a slot in use
+  std::array<std::uint64_t, level_count> slots_in_use_{};  // a bit for each slot that is not empty
+  std::array<ring<timer>, level_count * slots_per_level> slots_{};
 };
 
 }  // namespace weir::core

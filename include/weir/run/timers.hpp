@@ -129,7 +129,10 @@ class manual_timers final : public timer_service {
   }
 
  private:
-  void wake_by(core::time_point) noexcept override {}
+  /// A deadline that has passed already, because time was moved between its reading and its arming, is due at once.
+  void wake_by(core::time_point next) noexcept override {
+    if (next <= now()) fire_expired();
+  }
 
   platform::atomic<core::duration> now_;
 };

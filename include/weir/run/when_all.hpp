@@ -33,20 +33,21 @@ value_or_monostate<T> take_value(task<T>& ended) {
   }
 }
 
-/// Starts `count` tasks through start(i, context, end) and lets its awaiter go on when all have ended.
+/// Starts `count` tasks through start(i, context, end) and lets its awaiter go on, at the end of the last, when all
+/// have ended.
 template <class Start>
 class [[nodiscard]] gathering {
  public:
   gathering(std::size_t count, Start start) : start_(std::move(start)), children_(count), left_(count + 1) {}
 
+  void enter(const context& where) noexcept { where_ = context(where.executor, {}, where.stop); }
+
   bool await_ready() const noexcept { return children_.empty(); }
 
-  template <has_context Promise>
-  bool await_suspend(std::coroutine_handle<Promise> parent) {
+  bool await_suspend(std::coroutine_handle<> parent) {
     parent_ = parent;
-    const context& where = parent.promise().context();
     for (std::size_t i = 0; i < children_.size(); ++i) {
-      auto& one = children_[i].emplace(*this, context(where.executor, owner_id::make(), where.stop));
+      auto& one = children_[i].emplace(*this, context(where_.executor, owner_id::make(), where_.stop));
       start_(i, one.where, one);
     }
     return !last();
@@ -73,6 +74,7 @@ class [[nodiscard]] gathering {
   bool last() noexcept { return left_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
   Start start_;
+  context where_;
   std::vector<std::optional<child>> children_;
   platform::atomic<std::size_t> left_;  // children that have not ended, and one for the starting of them
   std::coroutine_handle<> parent_;
@@ -84,18 +86,18 @@ class [[nodiscard]] gathering {
 template <class... T>
 task<std::tuple<core::value_or_monostate<T>...>> when_all(task<T>... tasks) {
   std::tuple<task<T>&...> all(tasks...);
-  auto start = [&all](std::size_t index, const core::context& where, core::task_end& end) noexcept {
+  auto start = [&all](std::size_t index, core::context& where, core::task_end& end) noexcept {
     std::apply([&](auto&... each) { ((index-- == 0 ? each.start(where, end) : void()), ...); }, all);
   };
   core::gathering gathered(sizeof...(T), start);
   co_await gathered;
-  co_return std::tuple<core::value_or_monostate<T>...>(core::take_value(tasks)...);
+  co_return std::tuple<core::value_or_monostate<T>...>{core::take_value(tasks)...};  // braces: from left to right
 }
 
 /// The same for any number of tasks of one type: a vector of their results.
 template <class T>
 task<std::vector<core::value_or_monostate<T>>> when_all(std::vector<task<T>> tasks) {
-  auto start = [&tasks](std::size_t index, const core::context& where, core::task_end& end) noexcept {
+  auto start = [&tasks](std::size_t index, core::context& where, core::task_end& end) noexcept {
     tasks[index].start(where, end);
   };
   core::gathering gathered(tasks.size(), start);

@@ -107,12 +107,14 @@ class callback_wait final : private started, private wait_state<Op, Limits> {
   static callback_wait& of(work& w) noexcept { return static_cast<callback_wait&>(static_cast<state&>(w)); }
 
   void begin() noexcept {
-    state::enter(core::context(where_, {}, {}));
+    core::context where(where_, {}, {});
+    state::enter(where);
     this->run_ = [](work& told) noexcept {
       auto& self = of(told);
       if (self.may_tell()) self.deliver();
     };
-    if (this->ready() || !this->enqueue(core::deciders::anybody)) deliver();
+    this->raced_by(core::deciders::anybody);  // the ticket, from the moment that it exists
+    if (this->ready() || !this->enqueue()) deliver();
   }
 
   void deliver() noexcept {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <weir/core/atomic.hpp>
+#include <weir/core/claim.hpp>
 #include <weir/core/context.hpp>
 #include <weir/core/timer.hpp>
 #include <weir/run/timers.hpp>
@@ -39,7 +40,7 @@ constexpr core::duration saturated(std::chrono::duration<Rep, Period> given) noe
 
 template <bool Used>
 struct time_limit {
-  void enter(const core::context&) noexcept {}
+  void enter(core::context&) noexcept {}
 };
 
 template <>
@@ -49,7 +50,7 @@ struct time_limit<true> : core::timer {
   core::timer_source* source = nullptr;
   bool armed = false;
 
-  void enter(const core::context& where) noexcept { source = where.executor.timers(); }
+  void enter(core::context& where) noexcept { source = where.executor.timers(); }
 
   /// Fixes the deadline. True: it has passed already.
   bool expired() noexcept {
@@ -79,7 +80,7 @@ struct stop_limit<true, Wait> {
   };
 
   platform::stop_token token;
-  std::optional<platform::stop_callback<on_stop>> callback;
+  std::optional<platform::stop_callback<on_stop>> registration;
 };
 
 }  // namespace weir::wait

@@ -31,24 +31,34 @@ namespace wait {
 /// Where the owner goes on if nothing was said: in its own context, or if it knows none in the flat loop.
 class own_context {
  public:
-  void enter(const core::context& where) noexcept { context_ = &where; }
+  void enter(core::context& where) noexcept { context_ = &where; }
   [[nodiscard]] executor_ref executor() const noexcept {
     return context_ != nullptr ? context_->executor : executor_ref();
   }
+  /// It has to be resumed there even if there was nothing to wait for.
+  [[nodiscard]] bool elsewhere() const noexcept { return context_ != nullptr && context_->away; }
+  void arrived() noexcept {
+    if (context_ != nullptr) context_->away = false;
+  }
 
  private:
-  const core::context* context_ = nullptr;
+  core::context* context_ = nullptr;
 };
 
 /// What resume_on said.
 class named_executor {
  public:
   explicit named_executor(executor_ref named) noexcept : executor_(named) {}
-  void enter(const core::context&) noexcept {}
+  void enter(core::context& where) noexcept { left_ = &where; }
   [[nodiscard]] executor_ref executor() const noexcept { return executor_; }
+  [[nodiscard]] bool elsewhere() const noexcept { return true; }
+  void arrived() noexcept {
+    if (left_ != nullptr) left_->away = true;
+  }
 
  private:
   executor_ref executor_;
+  core::context* left_ = nullptr;
 };
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_failure(core::outcome failure) {
@@ -63,8 +73,6 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
     : private wait::wait_state<Op, Limits> {
   static constexpr bool moves = !std::is_same_v<Where, wait::own_context>;  // resume_on was said
   static constexpr bool reports = (Limits & wait::reports) != 0;
-  // Nothing is taken before it is known on whose behalf, or while the coroutine could go on only after moving.
-  static constexpr bool asks_late = moves || wait::identifies<typename Op::node>;
 
  public:
   using value_type = typename Op::value_type;
@@ -123,8 +131,9 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
 
   /// The same outcome, blocking this thread.
   outcome_type wait() && {
-    this->phase_ = wait::phase::spent;
-    state::enter(core::context({}, owner_id::this_thread(), {}));
+    begin();
+    core::context here({}, owner_id::this_thread(), {});
+    state::enter(here);
     if (!this->ready()) block();
     return report();
   }
@@ -137,32 +146,40 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
                                                             std::move(callback));
   }
 
-  // co_await, by a coroutine of any type. One whose promise has a context() goes on there.
+  // co_await, by a coroutine of any type.
 
-  bool await_ready() noexcept {
-    this->phase_ = wait::phase::spent;
-    return !asks_late && this->ready();
+  /// By a coroutine type that knows where it runs, in its await_transform.
+  void enter(core::context& where) noexcept {
+    state::enter(where);
+    where_.enter(where);
   }
 
-  template <class Promise>
-  bool await_suspend(std::coroutine_handle<Promise> owner) noexcept {
+  bool await_ready() noexcept {
+    begin();
+    return !where_.elsewhere() && this->ready();
+  }
+
+  bool await_suspend(std::coroutine_handle<> owner) noexcept {
+    const bool elsewhere = where_.elsewhere();
     owner_ = owner.address();
-    if constexpr (core::has_context<Promise>) enter(owner.promise().context());
     this->run_ = [](work& told) noexcept {
       auto& self = of(told);
       if (self.may_tell()) self.resume_owner();
     };
     this->phase_ = wait::phase::suspended;
-    if (!(asks_late && this->ready()) && this->enqueue(core::deciders::lock_holder)) return true;
-    if (moves) {
+    if (!(elsewhere && this->ready()) && this->enqueue()) return true;
+    if (elsewhere) {
       resume_owner();
     } else {
       this->phase_ = wait::phase::spent;
     }
-    return moves;
+    return elsewhere;
   }
 
-  outcome_type await_resume() { return report(); }
+  outcome_type await_resume() {
+    if (this->phase_ == wait::phase::suspended) where_.arrived();
+    return report();
+  }
 
  private:
   template <core::waitable, unsigned, class>
@@ -173,14 +190,14 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
   operation(wait::wait_state<Op, Fewer>&& described, Where where) noexcept
       : state(typename state::taking_over{}, std::move(described)), where_(where) {}
 
-  state&& description() && noexcept {
+  void begin() noexcept {
+    WEIR_ASSERT(this->phase_ == wait::phase::described, "an operation is waited on once: this one was used already");
     this->phase_ = wait::phase::spent;
-    return std::move(*this);
   }
 
-  void enter(const core::context& where) noexcept {
-    state::enter(where);
-    where_.enter(where);
+  state&& description() && noexcept {
+    begin();
+    return std::move(*this);
   }
 
   template <unsigned Limit>
@@ -203,9 +220,10 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
       auto& self = of(told);
       if (self.may_tell()) static_cast<platform::parker*>(self.owner_)->unpark();
     };
-    if (!this->enqueue(core::deciders::lock_holder)) return;
+    if (!this->enqueue()) return;
     core::flat_loop::current().run();  // nobody behind this completion waits with it
     sleeper.park();
+    owner_ = nullptr;
   }
 
   outcome_type report() {

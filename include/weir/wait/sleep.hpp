@@ -26,7 +26,7 @@ class sleep_op {
       waiter* sleeper = nullptr;
     };
 
-    void enter(const core::context& where) noexcept { clock.enter(where); }
+    void enter(core::context& where) noexcept { clock.enter(where); }
     alarm clock;
   };
 

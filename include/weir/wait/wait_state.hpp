@@ -2,9 +2,9 @@
 
 // One wait, in whichever way: the operation, its node, its claim and its limits. A way of waiting derives
 // from it, says in work::run_ how its owner is told, and calls in this order
-//   enter(context)          on whose behalf
+//   enter(context)          on whose behalf, if that is known
 //   ready()                 stopped, or decided at once? If not:
-//   enqueue(deciders)       true: queued, and the owner will be told. From here until then nothing of the
+//   enqueue()               true: queued, and the owner will be told. From here until then nothing of the
 //                           wait may be touched by its starter. False: decided meanwhile
 //   finish()                the limits are disarmed; then outcome() and take()
 // or, for an owner that goes away while it is queued or granted, abandon().
@@ -20,10 +20,6 @@
 #include <weir/wait/limits.hpp>
 
 namespace weir::wait {
-
-/// A node that must know on whose behalf it waits, before anything is asked.
-template <class Node>
-concept identifies = requires(Node& node, const core::context& where) { node.enter(where); };
 
 enum class phase : std::uint8_t { described, spent, suspended };
 
@@ -53,10 +49,10 @@ class wait_state : public core::claim,
 
   void limit_within(core::duration longest) noexcept { this->within = longest; }
   void limit_until(core::time_point latest) noexcept { this->until = latest; }
-  void limit_stop(platform::stop_token token) noexcept { this->token = std::move(token); }
+  void limit_stop(platform::stop_token stop) noexcept { this->token = std::move(stop); }
 
-  void enter(const core::context& where) noexcept {
-    if constexpr (identifies<node>) node_.enter(where);
+  void enter(core::context& where) noexcept {
+    if constexpr (requires { node_.enter(where); }) node_.enter(where);
     time_part::enter(where);
   }
 
@@ -69,13 +65,12 @@ class wait_state : public core::claim,
     return op_.try_now(node_) == core::answer::done;
   }
 
-  bool enqueue(core::deciders who) noexcept {
+  bool enqueue() noexcept {
     core::completion others;
     if constexpr ((Limits & timed) != 0) {
       if (this->expired()) return !decide(core::outcome::timed_out);
     }
     if constexpr ((Limits & limited) == 0) {
-      raced_by(who);
       return op_.start(node_, others) == core::answer::queued;
     } else {
       raced_by(core::deciders::anybody);
@@ -95,7 +90,7 @@ class wait_state : public core::claim,
 
   void finish() noexcept {
     if constexpr ((Limits & timed) != 0) this->disarm();
-    if constexpr ((Limits & stop_on) != 0) this->callback.reset();
+    if constexpr ((Limits & stop_on) != 0) this->registration.reset();
   }
 
   [[nodiscard]] core::outcome outcome() const noexcept { return claim::verdict(); }
@@ -108,8 +103,10 @@ class wait_state : public core::claim,
     if constexpr (std::is_void_v<decltype(take())>) {
       take();
       return {};
-    } else {
+    } else if constexpr (std::is_same_v<decltype(take()), result<value_type>>) {
       return take();
+    } else {
+      return result<value_type>(std::in_place, take());
     }
   }
 
@@ -154,7 +151,7 @@ class wait_state : public core::claim,
       time_part::arm();
     }
     if constexpr ((Limits & stop_on) != 0) {
-      this->callback.emplace(this->token, typename stop_limit<true, wait_state>::on_stop{this});
+      this->registration.emplace(this->token, typename stop_limit<true, wait_state>::on_stop{this});
     }
   }
 
