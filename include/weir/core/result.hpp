@@ -4,6 +4,7 @@
 // std::expected<T, std::error_code>; only what is built on future::get() ever holds an exception.
 
 #include <exception>
+#include <optional>
 #include <system_error>
 #include <type_traits>
 #include <utility>
@@ -23,39 +24,39 @@ class [[nodiscard]] result {
 
   result()
     requires std::is_void_v<T>
-  = default;
+      : value_(std::in_place) {}
 
   /// A value, said so: for generic code, whose T may itself be an error code.
   template <class... Value>
-  explicit result(std::in_place_t, Value&&... value) : state_(std::in_place_index<0>, std::forward<Value>(value)...) {}
+  explicit result(std::in_place_t, Value&&... value) : value_(std::in_place, std::forward<Value>(value)...) {}
 
   template <class U = stored>
     requires(!std::is_void_v<T> && !std::is_same_v<std::remove_cvref_t<U>, result> &&
              !std::is_same_v<std::remove_cvref_t<U>, std::error_code> &&
              !std::is_same_v<std::remove_cvref_t<U>, errc> &&
              !std::is_same_v<std::remove_cvref_t<U>, std::in_place_t> && std::is_constructible_v<stored, U>)
-  result(U&& value) : state_(std::in_place_index<0>, std::forward<U>(value)) {}
+  result(U&& value) : value_(std::in_place, std::forward<U>(value)) {}
 
-  result(std::error_code error) : state_(std::in_place_index<1>, error) {}
-  result(errc error) : result(make_error_code(error)) {}
+  result(std::error_code error) noexcept : error_(error) {}
+  result(errc error) noexcept : result(make_error_code(error)) {}
 
   /// A result that holds what the awaited work threw; its error() is errc::failed.
   static result failure(std::exception_ptr thrown) {
     result made(errc::failed);
-    made.state_.template emplace<2>(std::move(thrown));
+    made.thrown_ = std::move(thrown);
     return made;
   }
 
-  [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
+  [[nodiscard]] bool has_value() const noexcept { return value_.has_value(); }
   explicit operator bool() const noexcept { return has_value(); }
 
   stored& operator*() & noexcept {
     WEIR_ASSERT(has_value(), "a result without a value was dereferenced");
-    return *std::get_if<0>(&state_);
+    return *value_;
   }
   const stored& operator*() const& noexcept {
     WEIR_ASSERT(has_value(), "a result without a value was dereferenced");
-    return *std::get_if<0>(&state_);
+    return *value_;
   }
   stored&& operator*() && noexcept { return std::move(**this); }
 
@@ -77,29 +78,19 @@ class [[nodiscard]] result {
   }
 
   /// No error (a zero code) if there is a value.
-  [[nodiscard]] std::error_code error() const noexcept {
-    switch (state_.index()) {
-      case 0:
-        return {};
-      case 1:
-        return *std::get_if<1>(&state_);
-      default:
-        return make_error_code(errc::failed);
-    }
-  }
+  [[nodiscard]] std::error_code error() const noexcept { return error_; }
 
-  [[nodiscard]] std::exception_ptr exception() const noexcept {
-    const auto* thrown = std::get_if<2>(&state_);
-    return thrown ? *thrown : nullptr;
-  }
+  [[nodiscard]] std::exception_ptr exception() const noexcept { return thrown_; }
 
  private:
   void check() const {
-    if (const auto* thrown = std::get_if<2>(&state_)) std::rethrow_exception(*thrown);
-    if (const auto* error = std::get_if<1>(&state_)) throw std::system_error(*error);
+    if (thrown_) std::rethrow_exception(thrown_);
+    if (!has_value()) throw std::system_error(error_);
   }
 
-  std::variant<stored, std::error_code, std::exception_ptr> state_;
+  std::optional<stored> value_;
+  std::error_code error_;
+  std::exception_ptr thrown_;
 };
 
 }  // namespace weir

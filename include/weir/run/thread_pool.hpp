@@ -33,7 +33,8 @@ class thread_pool {
   thread_pool(const thread_pool&) = delete;
   thread_pool& operator=(const thread_pool&) = delete;
 
-  /// Runs what is posted, and what that posts, then joins.
+  /// Runs what is posted, and what that posts, then joins. What still waits would be posted here later: wait for the
+  /// futures of what was spawned first.
   ~thread_pool() { stop(); }
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }

@@ -28,13 +28,13 @@ enum limits : unsigned {
   reports = limited | as_result,  // the outcome comes as a result
 };
 
-/// Any duration as the clock's, rounded up and held within its range.
+/// Any duration as the clock's, rounded up and held within its range. Not a number is no time at all.
 template <class Rep, class Period>
 constexpr core::duration saturated(std::chrono::duration<Rep, Period> given) noexcept {
   using wide = std::chrono::duration<long double, core::duration::period>;
   const auto wished = std::chrono::duration_cast<wide>(given);
   if (wished >= wide(core::duration::max())) return core::duration::max();
-  if (wished <= wide(core::duration::min())) return core::duration::min();
+  if (!(wished > wide(core::duration::min()))) return core::duration::min();
   return std::chrono::ceil<core::duration>(given);
 }
 

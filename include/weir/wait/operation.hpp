@@ -203,7 +203,8 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
   template <unsigned Limit>
   auto with() && {
     static_assert((Limits & Limit) == 0, "each of within, until, stop_on and as_result may be said once");
-    return operation < Op, Limits | Limit, Where > (std::move(*this).description(), where_);
+    using limited = operation<Op, (Limits | Limit), Where>;
+    return limited(std::move(*this).description(), where_);
   }
 
   static operation& of(work& told) noexcept { return static_cast<operation&>(told); }
