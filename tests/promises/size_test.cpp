@@ -35,14 +35,32 @@ struct measured {
   };
 };
 
-measured waits_for_nothing(semaphore&) { co_return; }
-measured waits_for_a_permit(semaphore& sem) { co_await sem.acquire(); }
+/// A suspension that nothing can see through, so that both coroutines need a frame in every build.
+struct stop_here {
+  static inline std::coroutine_handle<> stopped;
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> coroutine) const noexcept { stopped = coroutine; }
+  void await_resume() const noexcept {}
+};
+
+[[gnu::noinline]] measured waits_for_nothing(semaphore& sem) {
+  co_await stop_here();
+  sem.release();
+}
+[[gnu::noinline]] measured waits_for_a_permit(semaphore& sem) {
+  co_await stop_here();
+  co_await sem.acquire();
+  sem.release();
+}
 
 TEST(size, a_plain_co_await_adds_at_most_96_bytes_to_a_frame) {
   semaphore sem(1);
   waits_for_nothing(sem);
+  stop_here::stopped.resume();
   const std::size_t without = measured::promise_type::frame;
   waits_for_a_permit(sem);
+  stop_here::stopped.resume();
+  ASSERT_GT(without, 0u);
   EXPECT_LE(measured::promise_type::frame - without, 96u);
 }
 
