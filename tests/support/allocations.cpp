@@ -5,7 +5,32 @@
 
 namespace {
 thread_local std::size_t count = 0;
+}
 
+std::size_t weir::test::allocations() noexcept { return count; }
+
+#if defined(__has_feature)
+#define WEIR_TEST_HAS(feature) __has_feature(feature)
+#else
+#define WEIR_TEST_HAS(feature) 0
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || WEIR_TEST_HAS(address_sanitizer) || \
+    WEIR_TEST_HAS(thread_sanitizer)
+
+// A sanitizer has an operator new of its own, and tells us when it is used.
+
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*, std::size_t),
+                                                         void (*on_free)(const volatile void*));
+
+namespace {
+const int installed = __sanitizer_install_malloc_and_free_hooks([](const volatile void*, std::size_t) { ++count; },
+                                                                [](const volatile void*) {});
+}
+
+#else
+
+namespace {
 void* allocate(std::size_t size) {
   ++count;
   if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
@@ -13,11 +38,11 @@ void* allocate(std::size_t size) {
 }
 }  // namespace
 
-std::size_t weir::test::allocations() noexcept { return count; }
-
 void* operator new(std::size_t size) { return allocate(size); }
 void* operator new[](std::size_t size) { return allocate(size); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+#endif

@@ -1,12 +1,12 @@
 #pragma once
 
-// Counts what the calling thread allocates: the tests' operator new is replaced.
+// Counts what the calling thread allocates: operator new is replaced or, under a sanitizer, observed.
 
 #include <cstddef>
 
 namespace weir::test {
 
-/// Calls of operator new by this thread since it started.
+/// How often this thread has allocated since it started.
 std::size_t allocations() noexcept;
 
 }  // namespace weir::test
