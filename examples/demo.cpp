@@ -189,7 +189,7 @@ int main(int argc, char** argv) {
   std::vector<weir::future<>> running;
   for (unsigned i = 0; i < client_count; ++i) running.push_back(weir::spawn(threads, client(s, i + 1)));
   running.push_back(weir::spawn(threads, administrator(s)));
-  watch(s, options.end() - seconds > 1 ? std::strtoul(seconds[1].data(), nullptr, 10) : 10, plain);
+  watch(s, options.end() - seconds > 1 ? std::stoul(std::string(seconds[1])) : 10, plain);
 
   s.stop.set();           // no new requests
   s.connections.close();  // whoever waits is refused; whoever is connected is served to the end

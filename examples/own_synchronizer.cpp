@@ -13,6 +13,7 @@ namespace core = weir::core;
 class countdown : public core::synchronizer {  // brings the queue, and waiting(), cancel_all(), close()
  public:
   explicit countdown(std::size_t from) noexcept : synchronizer(word{from} << own_shift) {}
+  ~countdown() { shut(); }  // closes; before anything of it is gone
 
   void count_down() noexcept {
     core::completion done;  // declared before the lock: those who waited are told after it

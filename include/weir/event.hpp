@@ -24,6 +24,9 @@ class event : public core::synchronizer {
  public:
   explicit event(bool set = false) noexcept : synchronizer(set ? set_bit : 0) {}
 
+  /// Closes: whoever waits gets errc::closed.
+  ~event() { shut(); }
+
   /// Lets every wait through, those now queued and all later ones, until reset().
   void set() noexcept {
     core::completion done;

@@ -38,10 +38,9 @@ class future_state {
     if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
-  void set(result<T> made) {
-    outcome_.emplace(std::move(made));
-    ready_.set();
-  }
+  /// First the value, whose move may throw, then the telling.
+  void store(result<T> made) { outcome_.emplace(std::move(made)); }
+  void tell() noexcept { ready_.set(); }
   void abandon() noexcept { ready_.close(); }
 
   [[nodiscard]] event& ready() noexcept { return ready_; }
@@ -49,7 +48,8 @@ class future_state {
 
   result<T> take() {
     if (taken_.exchange(true, std::memory_order_relaxed)) {  // relaxed: ready() has ordered what it guards
-      throw std::logic_error("weir::future::get: the value has been taken already");
+      return result<T>::failure(
+          std::make_exception_ptr(std::logic_error("weir::future::get: the value has been taken already")));
     }
     return std::move(*outcome_);
   }
@@ -190,9 +190,10 @@ class promise {
 
   void settle(result<T> made) {
     check(set_, "weir::promise: it was set already");
-    set_ = true;
     const auto kept = state_;  // whoever is told may drop this promise
-    kept->set(std::move(made));
+    kept->store(std::move(made));
+    set_ = true;
+    kept->tell();
   }
 
   core::shared<state> state_;

@@ -38,7 +38,10 @@ class mutex : public core::synchronizer {
   mutex() noexcept : synchronizer(0) {}
 
   /// Closes: whoever waits gets errc::closed.
-  ~mutex() { WEIR_ASSERT(!locked(), "a mutex was destroyed while it was locked"); }
+  ~mutex() {
+    shut();
+    WEIR_ASSERT(!locked(), "a mutex was destroyed while it was locked");
+  }
 
   class guard;
 

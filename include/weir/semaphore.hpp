@@ -50,7 +50,10 @@ class semaphore : public core::synchronizer {
       : synchronizer(word{checked_start(permits, max_permits)} << permit_shift), max_permits_(max_permits) {}
 
   /// Closes: whoever waits gets errc::closed.
-  ~semaphore() { WEIR_ASSERT(scoped_ == 0, "a semaphore was destroyed while a permit of it was held"); }
+  ~semaphore() {
+    shut();
+    WEIR_ASSERT(scoped_ == 0, "a semaphore was destroyed while a permit of it was held");
+  }
 
   template <class Value>
   class acquire_op;
@@ -176,24 +179,35 @@ class semaphore : public core::synchronizer {
   }
 
   [[gnu::noinline]] void release_slow(std::size_t n) {
-    if (std::size_t available = 0; !give(n, available)) {
-      throw std::overflow_error("weir::semaphore::release(" + std::to_string(n) + "): " + std::to_string(available) +
-                                " are available, of at most " + std::to_string(max_permits_));
+    std::size_t available = 0;
+    {
+      core::completion done;
+      locked lock(*this);
+      available = available_in(lock.state);
+      if (n - std::min(n, debt_) <= max_permits_ - available) {
+        give(lock, n, done);
+        return;
+      }
     }
+    throw std::overflow_error("weir::semaphore::release(" + std::to_string(n) + "): " + std::to_string(available) +
+                              " are available, of at most " + std::to_string(max_permits_));
   }
 
-  /// False: they are too many, beside what was available. What is owed is paid first.
-  bool give(std::size_t n, std::size_t& available) noexcept {
+  /// For permits that had been taken and were not used up, which cannot fail. They are too many only if somebody has
+  /// released in their stead: those that do not fit are dropped.
+  void give_back(std::size_t n) noexcept {
     core::completion done;
     locked lock(*this);
-    available = available_in(lock.state);
+    give(lock, std::min(n, debt_ + (max_permits_ - available_in(lock.state))), done);
+  }
+
+  /// What is owed is paid first.
+  void give(locked& lock, std::size_t n, core::completion& done) noexcept {
     const std::size_t paid = std::min(n, debt_);
-    if (n - paid > max_permits_ - available) return false;
     debt_ -= paid;
     if (debt_ == 0) lock.state &= ~debt_bit;
     lock.state += permits(n - paid);
     serve_queue(lock, done);
-    return true;
   }
 
   /// I1, after permits came or a waiter left.
@@ -235,13 +249,13 @@ class [[nodiscard]] permit {
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   explicit operator bool() const noexcept { return count_ != 0; }
 
-  /// Gives them back now.
+  /// Gives them back now. It cannot fail: see semaphore::give_back for what happens past the maximum.
   void release() noexcept {
     if (count_ == 0) return;
     semaphore& from = *semaphore_;
     const std::size_t n = count_;
     forget();
-    from.release(n);
+    from.give_back(n);
   }
 
   /// Keeps them from being given back: whoever calls this answers for them.
@@ -314,7 +328,7 @@ class semaphore::acquire_op {
     return was_queued;
   }
 
-  void give_back(node& granted) noexcept { semaphore_->release(granted.count); }
+  void give_back(node& granted) noexcept { semaphore_->give_back(granted.count); }
 
   Value take([[maybe_unused]] node& granted) noexcept {
     if constexpr (!std::is_void_v<Value>) return permit(*semaphore_, granted.count);

@@ -4,7 +4,8 @@
 // it finds through this_task(). Its future is ready once the task has ended and its frame is gone.
 
 #include <coroutine>
-#include <memory>
+#include <exception>
+#include <type_traits>
 #include <utility>
 
 #include <weir/core/context.hpp>
@@ -37,9 +38,13 @@ class spawned final : public future_state<T>, private work, private task_end {
         context_(where, owner_id::make(), std::move(stop)) {}
 
   std::coroutine_handle<> finish() noexcept {
-    result<T> made = outcome();
+    try {
+      this->store(outcome());
+    } catch (...) {  // what it returned could not be moved
+      this->store(result<T>::failure(std::current_exception()));
+    }
     body_ = {};
-    this->set(std::move(made));
+    this->tell();
     this->drop();
     return std::noop_coroutine();
   }

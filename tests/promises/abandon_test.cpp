@@ -31,6 +31,8 @@ foreign wait_for(Make make, bool& reached) {
   reached = true;
 }
 
+task<> only_waits(semaphore& sem) { co_await sem.acquire(); }
+
 TEST(abandon, G1_a_coroutine_destroyed_while_it_waits_is_queued_no_more) {
   semaphore sem(0);
   bool reached = false;
@@ -141,6 +143,40 @@ TYPED_TEST(abandon_on, G1_a_failure_that_has_not_been_delivered_is_dropped) {
   waits.destroy();
   this->run();
   EXPECT_FALSE(reached);
+}
+
+TYPED_TEST(abandon_on, G2_an_undelivered_signal_that_was_given_again_meanwhile_is_given_back_once) {
+  semaphore signal(0, 1);
+  bool reached = false;
+  auto waits = wait_for([&] { return signal.acquire().as_result().resume_on(this->executor); }, reached);
+  signal.release();
+  signal.release();
+  waits.destroy();
+  EXPECT_EQ(signal.available(), 1u);
+  this->run();
+}
+
+task<> waits_in_when_all(semaphore& sem) { co_await when_all(only_waits(sem), only_waits(sem)); }
+
+task<> waits_in_when_all_of_many(semaphore& sem) {
+  std::vector<task<>> many;
+  for (int i = 0; i < 3; ++i) many.push_back(only_waits(sem));
+  co_await when_all(std::move(many));
+}
+
+template <class Make>
+foreign awaits(Make make, semaphore& sem) {
+  co_await make(sem);
+}
+
+TEST(abandon, G1_a_when_all_destroyed_while_its_children_wait_withdraws_them) {
+  semaphore sem(0);
+  auto two = awaits(waits_in_when_all, sem);
+  auto many = awaits(waits_in_when_all_of_many, sem);
+  EXPECT_EQ(sem.waiting(), 5u);
+  two.destroy();
+  many.destroy();
+  EXPECT_EQ(sem.waiting(), 0u);
 }
 
 TEST(abandon, G2_a_coroutine_destroyed_by_one_that_was_granted_with_it_gives_its_grant_back) {

@@ -28,6 +28,7 @@ enum class outcome : std::uint32_t {
 enum class deciders : std::uint8_t { lock_holder, anybody };
 
 class completion;
+struct waiter;
 
 /// Until its owner is told, a claim's work function is *how the owner is told*; telling may then reuse the
 /// work to resume the owner on an executor.
@@ -66,10 +67,12 @@ class claim : public work {
   /// Before the wait can be seen by anyone.
   void raced_by(deciders who) noexcept { deciders_ = who; }
   [[nodiscard]] deciders raced_by() const noexcept { return deciders_; }
-  /// Pass one of completing: the branches that lost are unlinked wherever they are queued.
-  inline void settle(completion& list) noexcept;
 
-  void start_arming() noexcept { word_.store(arming, std::memory_order_relaxed); }
+  /// Before the wait can be seen by anyone: its starter will call finish_arming.
+  void start_arming() noexcept {
+    arms_ = true;
+    word_.store(arming, std::memory_order_relaxed);
+  }
 
   /// By the starter. True: still undecided, the owner will be told. False: it was completed meanwhile.
   bool finish_arming() noexcept {
@@ -77,11 +80,17 @@ class claim : public work {
     return (word_.fetch_and(~arming, std::memory_order_acq_rel) & completed) == 0;
   }
 
-  /// By the completion of a wait that arms. True: tell the owner. False: its starter will see the outcome.
+  /// By its completion. True: tell the owner. False: its starter is still at work, and goes on with the outcome.
   bool arrive() noexcept {
     // acq_rel: pairs with finish_arming()
-    return (word_.fetch_or(completed, std::memory_order_acq_rel) & arming) == 0;
+    return !arms_ || (word_.fetch_or(completed, std::memory_order_acq_rel) & arming) == 0;
   }
+
+  /// Unlinks the branches that lost, wherever they are queued. By whoever lets the owner go on.
+  inline void settle(completion& list) noexcept;
+
+  /// Of several branches the one that decided.
+  inline void won_by(waiter& branch) noexcept;
 
  protected:
   ~claim() = default;
@@ -95,28 +104,38 @@ class claim : public work {
 
   platform::atomic<std::uint32_t> word_{0};
   deciders deciders_ = deciders::lock_holder;
+  bool arms_ = false;
   bool branching_ = false;
 };
 
 /// The claim of a wait for the first of several objects.
 class branching_claim : public claim {
  public:
-  /// Withdraws every branch but the one that won, if one did.
+  /// Withdraws every branch but the winner.
   using settle_function = void (*)(branching_claim&, completion&) noexcept;
 
+  /// The branch that decided; null if none has (pending, or given up).
+  [[nodiscard]] waiter* winner() const noexcept { return winner_; }
+
  protected:
-  explicit branching_claim(settle_function withdraw_losers) noexcept : settle_(withdraw_losers) { branching_ = true; }
+  branching_claim() noexcept { branching_ = true; }
   ~branching_claim() = default;
+
+  settle_function settle_ = nullptr;
 
  private:
   friend class claim;
-  settle_function settle_;
+  waiter* winner_ = nullptr;  // written by whoever decided, read by those it then lets go on
 };
 
 inline void claim::settle(completion& list) noexcept {
   if (!branching_) return;
   auto& self = static_cast<branching_claim&>(*this);
-  self.settle_(self, list);
+  if (self.winner_ != nullptr) self.settle_(self, list);  // who gave up has withdrawn all branches
+}
+
+inline void claim::won_by(waiter& branch) noexcept {
+  if (branching_) static_cast<branching_claim&>(*this).winner_ = &branch;
 }
 
 }  // namespace weir::core

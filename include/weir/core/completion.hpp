@@ -20,11 +20,17 @@ class completion {
 
   ~completion() {
     if (decided_.empty()) return;
-    // Pass one. Withdrawing a branch may satisfy those behind it: they join the end of this same list.
-    for (work* item = decided_.front(); item != nullptr; item = item->next) static_cast<claim*>(item)->settle(*this);
+    // Pass one. Unlinking a branch may satisfy those behind it: they join the end of this same list.
+    work_list told;
+    while (work* item = decided_.pop_front()) {
+      auto& wait = static_cast<claim&>(*item);
+      if (!wait.arrive()) continue;
+      wait.settle(*this);
+      told.push_back(wait);
+    }
     // Pass two. Waiters without an executor gather in the flat loop, so that nobody's code delays a telling.
     flat_loop::scope gather;
-    while (work* item = decided_.pop_front()) item->run();
+    while (work* item = told.pop_front()) item->run();
   }
 
  private:

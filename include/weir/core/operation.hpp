@@ -5,7 +5,7 @@
 //
 //   value_type               what success yields; void allowed
 //   node                     what one wait stores: derives from core::waiter and adds what the queue must
-//                            know of it. Copied while the wait has not started.
+//                            know of it. Moved while the wait has not started.
 //   try_now(node)            asks: done if it can be decided at once, else not_ready. Never queues.
 //   start(node, list)        done, queued, or lost. Others that it satisfies go into the list.
 //   withdraw(node, list)     the claim was won elsewhere: unlink, then serve those behind. True if it was queued.
@@ -28,7 +28,7 @@ namespace weir::core {
 template <class Op>
 concept waitable =
     std::move_constructible<Op> && std::derived_from<typename Op::node, waiter> &&
-    std::copy_constructible<typename Op::node> && requires(Op& op, typename Op::node& node, completion& list) {
+    std::move_constructible<typename Op::node> && requires(Op& op, typename Op::node& node, completion& list) {
       typename Op::value_type;
       { op.try_now(node) } noexcept -> std::same_as<answer>;
       { op.start(node, list) } noexcept -> std::same_as<answer>;

@@ -55,7 +55,9 @@ class parker {
   }
 
   void unpark() noexcept {
-    signal_.store(1, std::memory_order_release);  // release: pairs with the exchange in park
+    // Pairs with the exchange in park. seq_cst: notify_one looks whether anybody sleeps, and that look may not be
+    // done before the store.
+    signal_.store(1);
     signal_.notify_one();
   }
 

@@ -15,6 +15,16 @@
 
 namespace weir {
 
+template <class T>
+class result;
+
+namespace core {
+template <class T>
+inline constexpr bool is_result = false;
+template <class T>
+inline constexpr bool is_result<result<T>> = true;
+}  // namespace core
+
 template <class T = void>
 class [[nodiscard]] result {
   using stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
@@ -31,10 +41,10 @@ class [[nodiscard]] result {
   explicit result(std::in_place_t, Value&&... value) : value_(std::in_place, std::forward<Value>(value)...) {}
 
   template <class U = stored>
-    requires(!std::is_void_v<T> && !std::is_same_v<std::remove_cvref_t<U>, result> &&
+    requires(!std::is_void_v<T> && !core::is_result<std::remove_cvref_t<U>> &&
              !std::is_same_v<std::remove_cvref_t<U>, std::error_code> &&
              !std::is_same_v<std::remove_cvref_t<U>, errc> &&
-             !std::is_same_v<std::remove_cvref_t<U>, std::in_place_t> && std::is_constructible_v<stored, U>)
+             !std::is_same_v<std::remove_cvref_t<U>, std::in_place_t> && std::is_convertible_v<U, stored>)
   result(U&& value) : value_(std::in_place, std::forward<U>(value)) {}
 
   result(std::error_code error) noexcept : error_(error) {}
@@ -75,6 +85,13 @@ class [[nodiscard]] result {
     } else if constexpr (!std::is_void_v<T>) {
       return std::move(**this);
     }
+  }
+
+  T value() const&
+    requires std::is_void_v<T> || std::is_copy_constructible_v<T>
+  {
+    check();
+    if constexpr (!std::is_void_v<T>) return **this;
   }
 
   /// No error (a zero code) if there is a value.

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <weir/core/assert.hpp>
 #include <weir/core/atomic.hpp>
 #include <weir/core/completion.hpp>
 #include <weir/core/waiter.hpp>
@@ -75,8 +76,11 @@ class synchronizer {
 
   explicit synchronizer(word initial) noexcept : state_(initial) {}
 
-  /// Closes, then waits for those whose claim was won elsewhere to unlink themselves: they run no user code before.
-  ~synchronizer() {
+  ~synchronizer() { WEIR_ASSERT(queue_.empty(), "the destructor of a synchronizer must begin with shut()"); }
+
+  /// What the destructor of each synchronizer begins with, while all of it is still there: closes, then waits for those
+  /// whose claim was won elsewhere to unlink themselves. They run no user code before.
+  void shut() noexcept {
     close();
     for (platform::spinner spin;; spin.step()) {
       locked lock(*this);

@@ -27,7 +27,11 @@ struct waiter {
   claim* wait = nullptr;
 
   /// Claim first, then take: what this waiter is to get is its own only once this says done.
-  answer decide(outcome verdict) noexcept { return wait->decide(verdict) ? answer::done : answer::lost; }
+  answer decide(outcome verdict) noexcept {
+    if (!wait->decide(verdict)) return answer::lost;
+    wait->won_by(*this);
+    return answer::done;
+  }
 };
 
 /// First come, first served. Every member but size() needs the lock of the object that it belongs to.

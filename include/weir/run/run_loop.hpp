@@ -11,6 +11,7 @@
 #include <weir/core/assert.hpp>
 #include <weir/core/atomic.hpp>
 #include <weir/core/flat_loop.hpp>
+#include <weir/core/park.hpp>
 #include <weir/core/spin_lock.hpp>
 #include <weir/core/work.hpp>
 
@@ -82,7 +83,7 @@ class run_loop {
         }
       }
       if (work* item = ready_.pop_front()) return item;
-      sleeper_.park();
+      core::park(sleeper_);
     }
   }
 

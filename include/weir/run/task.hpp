@@ -78,6 +78,7 @@ class task_promise_base {
 
   /// Before it starts. A null context: its chain begins in a coroutine of another kind, which tells it nothing.
   void runs_in(core::context* where) noexcept { context_ = where; }
+  [[nodiscard]] core::context* context() const noexcept { return context_; }
   void tells(task_end& end) noexcept { end_ = &end; }
 
  private:
@@ -145,12 +146,18 @@ class [[nodiscard]] task_awaiter : private task_end {
   bool await_ready() const noexcept { return false; }
 
   bool await_suspend(std::coroutine_handle<> parent) noexcept {
+    core::context* const where = child_.promise().context();
+    const bool away = where != nullptr && where->away;
     parent_ = parent;
     child_.promise().tells(*this);
     child_.resume();
-    if (meeting_.load(std::memory_order_acquire) == meeting::child_ended) return false;  // acquire: pairs with at_end
-    // acq_rel: pairs with the exchange in at_end, on whichever thread the child has ended
-    return meeting_.exchange(meeting::parent_suspended, std::memory_order_acq_rel) != meeting::child_ended;
+    // acquire, acq_rel: pair with the exchange in at_end, on whichever thread the child has ended
+    if (meeting_.load(std::memory_order_acquire) != meeting::child_ended &&
+        meeting_.exchange(meeting::parent_suspended, std::memory_order_acq_rel) != meeting::child_ended) {
+      return true;
+    }
+    if (where != nullptr) where->away = away;  // on this thread, wherever the child has been
+    return false;
   }
 
   T await_resume() { return child_.promise().take(); }

@@ -11,6 +11,8 @@
 #include <thread>
 
 #include <weir/core/atomic.hpp>
+#include <weir/core/flat_loop.hpp>
+#include <weir/core/park.hpp>
 #include <weir/core/spin_lock.hpp>
 #include <weir/core/timer.hpp>
 #include <weir/run/timer_wheel.hpp>
@@ -41,6 +43,7 @@ class timer_service : public core::timer_source {
   /// Fires all that has expired by now. When to call it next, if nothing is armed meanwhile; nothing: never.
   std::optional<core::time_point> fire_expired() noexcept {
     const auto time = now();
+    core::flat_loop::scope gather;  // everybody is told before anybody's code runs
     for (;;) {
       core::timer* expired = nullptr;
       {
@@ -70,7 +73,9 @@ class timer_service : public core::timer_source {
   core::time_point wakes_at_ = core::time_point::max();  // when the driver will come by itself
 };
 
-/// Driven by a thread of its own, which sleeps while nothing expires.
+/// Driven by a thread of its own, which sleeps while nothing expires. The code of waiters that have no executor runs on
+/// it; if that blocks in weir, another thread takes over. If it blocks elsewhere, or takes long, all limits wait for
+/// it.
 class timer_thread final : public timer_service {
  public:
   /// One for the program, started when first asked for. It is never destroyed: limits may be in use until
@@ -83,10 +88,12 @@ class timer_thread final : public timer_service {
   core::time_point now() noexcept override { return std::chrono::steady_clock::now(); }
 
  private:
-  timer_thread() : timer_service(std::chrono::steady_clock::now()) {
+  timer_thread() : timer_service(std::chrono::steady_clock::now()) { start(); }
+  ~timer_thread() = default;
+
+  void start() {
     std::thread([this] { run(); }).detach();
   }
-  ~timer_thread() = default;
 
   void wake_by(core::time_point) noexcept override {
     std::lock_guard lock(sleep_);
@@ -94,9 +101,16 @@ class timer_thread final : public timer_service {
     wake_.notify_one();
   }
 
-  [[noreturn]] void run() noexcept {
+  void run() noexcept {
+    auto& hook = core::before_park::current();
+    hook.object = this;
+    hook.call = [](void* object) noexcept {
+      core::before_park::current().call = nullptr;
+      static_cast<timer_thread*>(object)->start();
+    };
     for (;;) {
       const auto next = fire_expired();
+      if (hook.call == nullptr) return;  // another one has taken over
       std::unique_lock lock(sleep_);
       if (next) {
         wake_.wait_until(lock, *next, [this] { return woken_; });
@@ -122,7 +136,7 @@ class manual_timers final : public timer_service {
     return core::time_point(now_.load(std::memory_order_acquire));  // acquire: pairs with advance
   }
 
-  /// Moves the clock on and fires what has expired.
+  /// Moves the clock on and fires what has expired: all that was due a tick of the wheel ago, perhaps more.
   void advance(core::duration by) noexcept {
     now_.store(now_.load(std::memory_order_relaxed) + by, std::memory_order_release);  // release: pairs with now
     fire_expired();

@@ -33,48 +33,59 @@ value_or_monostate<T> take_value(task<T>& ended) {
   }
 }
 
-/// Starts `count` tasks through start(i, context, end) and lets its awaiter go on, at the end of the last, when all
-/// have ended.
-template <class Start>
-class [[nodiscard]] gathering {
+/// What children that run at once have in common with their parent. It outlives them: they may be destroyed unfinished.
+class gathering {
  public:
-  gathering(std::size_t count, Start start) : start_(std::move(start)), children_(count), left_(count + 1) {}
+  explicit gathering(std::size_t count) : children_(count), left_(count + 1) {}
 
-  void enter(const context& where) noexcept { where_ = context(where.executor, {}, where.stop); }
+  /// Starts each child through start(i, context, end); its awaiter goes on when all have ended.
+  template <class Start>
+  class [[nodiscard]] running {
+   public:
+    running(gathering& all, Start& start) noexcept : all_(all), start_(start) {}
 
-  bool await_ready() const noexcept { return children_.empty(); }
-
-  bool await_suspend(std::coroutine_handle<> parent) {
-    parent_ = parent;
-    for (std::size_t i = 0; i < children_.size(); ++i) {
-      auto& one = children_[i].emplace(*this, context(where_.executor, owner_id::make(), where_.stop));
-      start_(i, one.where, one);
+    void enter(context& where) noexcept { all_.where_ = &where; }
+    bool await_ready() const noexcept { return all_.children_.empty(); }
+    bool await_suspend(std::coroutine_handle<> parent) noexcept {
+      all_.parent_ = parent;
+      for (std::size_t i = 0; i < all_.children_.size(); ++i) {
+        auto& one = all_.children_[i].emplace(all_);
+        start_(i, one.where, one);
+      }
+      return !all_.last();
     }
-    return !last();
-  }
+    void await_resume() const noexcept {}
 
-  void await_resume() const noexcept {}
+   private:
+    gathering& all_;
+    Start& start_;
+  };
 
  private:
   struct child : task_end {
-    child(gathering& whole, context here) noexcept
-        : task_end([](task_end& end) noexcept -> std::coroutine_handle<> {
-            auto& gathered = static_cast<child&>(end).all;
-            const auto parent = gathered.parent_;
-            return gathered.last() ? parent : std::noop_coroutine();
-          }),
-          all(whole),
-          where(std::move(here)) {}
+    explicit child(gathering& whole) noexcept
+        : task_end([](task_end& end) noexcept { return static_cast<child&>(end).ended(); }), all(whole) {
+      if (all.where_ == nullptr) return;
+      where.executor = all.where_->executor;
+      where.stop = all.where_->stop;
+      where.away = all.where_->away;
+    }
+
+    std::coroutine_handle<> ended() noexcept {
+      const bool away = where.away;
+      if (!all.last()) return std::noop_coroutine();
+      if (all.where_ != nullptr) all.where_->away = away;  // the parent goes on where this one is
+      return all.parent_;
+    }
 
     gathering& all;
-    context where;
+    context where{{}, owner_id::make(), {}};
   };
 
   // acq_rel: the last one sees the results of all the others
   bool last() noexcept { return left_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
-  Start start_;
-  context where_;
+  context* where_ = nullptr;
   std::vector<std::optional<child>> children_;
   platform::atomic<std::size_t> left_;  // children that have not ended, and one for the starting of them
   std::coroutine_handle<> parent_;
@@ -85,26 +96,33 @@ class [[nodiscard]] gathering {
 /// A tuple of the results in the order given; std::monostate for a task<void>.
 template <class... T>
 task<std::tuple<core::value_or_monostate<T>...>> when_all(task<T>... tasks) {
-  std::tuple<task<T>&...> all(tasks...);
+  core::gathering gathered(sizeof...(T));
+  std::tuple<task<T>...> all(std::move(tasks)...);
   auto start = [&all](std::size_t index, core::context& where, core::task_end& end) noexcept {
     std::apply([&](auto&... each) { ((index-- == 0 ? each.start(where, end) : void()), ...); }, all);
   };
-  core::gathering gathered(sizeof...(T), start);
-  co_await gathered;
-  co_return std::tuple<core::value_or_monostate<T>...>{core::take_value(tasks)...};  // braces: from left to right
+  core::gathering::running run(gathered, start);
+  co_await run;
+  co_return std::apply(
+      [](auto&... each) {
+        return std::tuple<core::value_or_monostate<T>...>{core::take_value(each)...};  // braces: from left to right
+      },
+      all);
 }
 
 /// The same for any number of tasks of one type: a vector of their results.
 template <class T>
 task<std::vector<core::value_or_monostate<T>>> when_all(std::vector<task<T>> tasks) {
-  auto start = [&tasks](std::size_t index, core::context& where, core::task_end& end) noexcept {
-    tasks[index].start(where, end);
+  core::gathering gathered(tasks.size());
+  auto all = std::move(tasks);
+  auto start = [&all](std::size_t index, core::context& where, core::task_end& end) noexcept {
+    all[index].start(where, end);
   };
-  core::gathering gathered(tasks.size(), start);
-  co_await gathered;
+  core::gathering::running run(gathered, start);
+  co_await run;
   std::vector<core::value_or_monostate<T>> results;
-  results.reserve(tasks.size());
-  for (auto& each : tasks) results.push_back(core::take_value(each));
+  results.reserve(all.size());
+  for (auto& each : all) results.push_back(core::take_value(each));
   co_return results;
 }
 

@@ -109,10 +109,7 @@ class callback_wait final : private started, private wait_state<Op, Limits> {
   void begin() noexcept {
     core::context where(where_, {}, {});
     state::enter(where);
-    this->run_ = [](work& told) noexcept {
-      auto& self = of(told);
-      if (self.may_tell()) self.deliver();
-    };
+    this->run_ = [](work& told) noexcept { of(told).deliver(); };
     this->raced_by(core::deciders::anybody);  // the ticket, from the moment that it exists
     if (this->ready() || !this->enqueue()) deliver();
   }

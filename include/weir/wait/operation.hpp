@@ -19,6 +19,7 @@
 #include <weir/core/assert.hpp>
 #include <weir/core/context.hpp>
 #include <weir/core/operation.hpp>
+#include <weir/core/park.hpp>
 #include <weir/core/result.hpp>
 #include <weir/wait/callback.hpp>
 #include <weir/wait/limits.hpp>
@@ -27,6 +28,9 @@
 namespace weir {
 
 namespace wait {
+
+template <class... Branch>
+class select_op;
 
 /// Where the owner goes on if nothing was said: in its own context, or if it knows none in the flat loop.
 class own_context {
@@ -85,7 +89,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
   explicit operation(Op op, Described&&... described) noexcept
       : state(std::move(op), typename Op::node(std::forward<Described>(described)...)) {}
 
-  operation(operation&& unstarted) noexcept : operation(std::move(unstarted).description(), unstarted.where_) {}
+  operation(operation&& unstarted) noexcept : state(unstarted.description()), where_(unstarted.where_) {}
 
   ~operation() {
     WEIR_ASSERT(this->phase_ != wait::phase::described || std::uncaught_exceptions() > 0,
@@ -124,7 +128,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
   template <executor E>
   auto resume_on(E& where) && {
     static_assert(!moves, "resume_on was said of this operation already");
-    return operation<Op, Limits, wait::named_executor>(std::move(*this).description(), wait::named_executor(where));
+    return operation<Op, Limits, wait::named_executor>(description(), wait::named_executor(where));
   }
 
   // How to wait.
@@ -142,8 +146,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
   template <class Callback>
     requires std::is_invocable_v<Callback&, result<value_type>>
   ticket start(Callback callback) && {
-    return wait::callback_wait<Op, Limits, Callback>::start(std::move(*this).description(), where_.executor(),
-                                                            std::move(callback));
+    return wait::callback_wait<Op, Limits, Callback>::start(description(), where_.executor(), std::move(callback));
   }
 
   // co_await, by a coroutine of any type.
@@ -162,10 +165,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
   bool await_suspend(std::coroutine_handle<> owner) noexcept {
     const bool elsewhere = where_.elsewhere();
     owner_ = owner.address();
-    this->run_ = [](work& told) noexcept {
-      auto& self = of(told);
-      if (self.may_tell()) self.resume_owner();
-    };
+    this->run_ = [](work& told) noexcept { of(told).resume_owner(); };
     this->phase_ = wait::phase::suspended;
     if (!(elsewhere && this->ready()) && this->enqueue()) return true;
     if (elsewhere) {
@@ -184,6 +184,8 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
  private:
   template <core::waitable, unsigned, class>
   friend class operation;
+  template <class...>
+  friend class wait::select_op;
 
   operation(state&& described, Where where) noexcept : state(std::move(described)), where_(where) {}
   template <unsigned Fewer>
@@ -195,7 +197,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
     this->phase_ = wait::phase::spent;
   }
 
-  state&& description() && noexcept {
+  state&& description() noexcept {
     begin();
     return std::move(*this);
   }
@@ -204,7 +206,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
   auto with() && {
     static_assert((Limits & Limit) == 0, "each of within, until, stop_on and as_result may be said once");
     using limited = operation<Op, (Limits | Limit), Where>;
-    return limited(std::move(*this).description(), where_);
+    return limited(description(), where_);
   }
 
   static operation& of(work& told) noexcept { return static_cast<operation&>(told); }
@@ -217,13 +219,12 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
   void block() noexcept {
     platform::parker sleeper;
     owner_ = &sleeper;
-    this->run_ = [](work& told) noexcept {
-      auto& self = of(told);
-      if (self.may_tell()) static_cast<platform::parker*>(self.owner_)->unpark();
-    };
+    this->run_ = [](work& told) noexcept { static_cast<platform::parker*>(of(told).owner_)->unpark(); };
+    auto& loop = core::flat_loop::current();
+    loop.run();  // whoever is behind this completion neither waits with it nor behind it
     if (!this->enqueue()) return;
-    core::flat_loop::current().run();  // nobody behind this completion waits with it
-    sleeper.park();
+    loop.run();  // whom this has let through
+    core::park(sleeper);
     owner_ = nullptr;
   }
 

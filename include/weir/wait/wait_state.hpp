@@ -23,22 +23,28 @@ namespace weir::wait {
 
 enum class phase : std::uint8_t { described, spent, suspended };
 
+/// An operation that waits for the first of several: it says so, and settles.
+template <class Op>
+concept branching = requires(Op& op, typename Op::node& node, core::waiter& winner, core::completion& list) {
+  { op.settle(node, winner, list) } noexcept;
+};
+
 template <core::waitable Op, unsigned Limits>
-class wait_state : public core::claim,
+class wait_state : public std::conditional_t<branching<Op>, core::branching_claim, core::claim>,
                    private time_limit<(Limits & timed) != 0>,
                    private stop_limit<(Limits & stop_on) != 0, wait_state<Op, Limits>> {
  public:
   using value_type = typename Op::value_type;
   using node = typename Op::node;
 
-  wait_state(Op op, const node& described) noexcept : op_(std::move(op)), node_(described) {}
+  wait_state(Op op, node&& described) noexcept : op_(std::move(op)), node_(std::move(described)) {}
 
   struct taking_over {};
 
   /// Takes over what was described; `unstarted` has waited for nothing yet. Limits may be added.
   template <unsigned Fewer>
   wait_state(taking_over, wait_state<Op, Fewer>&& unstarted) noexcept
-      : op_(std::move(unstarted.op_)), node_(unstarted.node_) {
+      : op_(std::move(unstarted.op_)), node_(std::move(unstarted.node_)) {
     if constexpr ((Fewer & timed) != 0) {
       this->within = unstarted.within;
       this->until = unstarted.until;
@@ -60,30 +66,41 @@ class wait_state : public core::claim,
   bool ready() noexcept {
     node_.wait = this;
     if constexpr ((Limits & stop_on) != 0) {
-      if (this->token.stop_requested()) return decide(core::outcome::cancelled);
+      if (this->token.stop_requested()) return this->decide(core::outcome::cancelled);
     }
-    return op_.try_now(node_) == core::answer::done;
+    if (op_.try_now(node_) == core::answer::done) return true;
+    if constexpr ((Limits & timed) != 0) {
+      if (this->expired()) return this->decide(core::outcome::timed_out);
+    }
+    return false;
   }
 
   bool enqueue() noexcept {
     core::completion others;
-    if constexpr ((Limits & timed) != 0) {
-      if (this->expired()) return !decide(core::outcome::timed_out);
-    }
-    if constexpr ((Limits & limited) == 0) {
+    if constexpr (!arms) {
       return op_.start(node_, others) == core::answer::queued;
     } else {
-      raced_by(core::deciders::anybody);
-      start_arming();
-      if (op_.start(node_, others) != core::answer::queued) return false;
-      arm();
-      return finish_arming();
+      this->raced_by(core::deciders::anybody);
+      this->start_arming();
+      if constexpr (branching<Op>) {
+        this->settle_ = [](core::branching_claim& decided, core::completion& list) noexcept {
+          auto& self = static_cast<wait_state&>(decided);
+          self.op_.settle(self.node_, *decided.winner(), list);
+        };
+      }
+      arm_stop();
+      const core::answer started = op_.start(node_, others);
+      if (started == core::answer::done) return false;
+      if (started == core::answer::queued) arm_timer();
+      if (this->finish_arming()) return true;
+      this->settle(others);
+      return false;
     }
   }
 
   /// By whoever withdraws it. True: decided by this call, and the owner has been told or will be.
   bool give_up(core::outcome verdict) noexcept {
-    if (!decide(verdict)) return false;
+    if (!this->decide(verdict)) return false;
     leave(*this);
     return true;
   }
@@ -93,7 +110,13 @@ class wait_state : public core::claim,
     if constexpr ((Limits & stop_on) != 0) this->registration.reset();
   }
 
-  [[nodiscard]] core::outcome outcome() const noexcept { return claim::verdict(); }
+  [[nodiscard]] core::outcome outcome() const noexcept {
+    if constexpr (branching<Op>) {
+      return op_.outcome(node_, this->verdict());
+    } else {
+      return this->verdict();
+    }
+  }
 
   auto take() { return op_.take(node_); }
 
@@ -123,15 +146,6 @@ class wait_state : public core::claim,
   }
 
  protected:
-  /// For the function that tells the owner. False: the starter is still here and goes on by itself.
-  bool may_tell() noexcept {
-    if constexpr ((Limits & limited) != 0) {
-      return arrive();
-    } else {
-      return true;
-    }
-  }
-
   ~wait_state() = default;
 
   phase phase_ = phase::described;  // of the operation that it belongs to; first, where the claim leaves room
@@ -141,18 +155,25 @@ class wait_state : public core::claim,
   friend class wait_state;
   template <bool, class>
   friend struct stop_limit;
+  template <class...>
+  friend class select_op;
 
   using time_part = time_limit<(Limits & timed) != 0>;
 
-  void arm() noexcept {
+  using stop_part = stop_limit<(Limits & stop_on) != 0, wait_state>;
+
+  static constexpr bool arms = (Limits & limited) != 0 || branching<Op>;  // its starter is not done when it is queued
+
+  void arm_timer() noexcept {
     if constexpr ((Limits & timed) != 0) {
       time_part::claim = [](core::timer& t) noexcept { return of(t).decide(core::outcome::timed_out); };
       time_part::fire = [](core::timer& t) noexcept { leave(of(t)); };
       time_part::arm();
     }
-    if constexpr ((Limits & stop_on) != 0) {
-      this->registration.emplace(this->token, typename stop_limit<true, wait_state>::on_stop{this});
-    }
+  }
+
+  void arm_stop() noexcept {
+    if constexpr ((Limits & stop_on) != 0) stop_part::register_with(*this);
   }
 
   static wait_state& of(core::timer& t) noexcept { return static_cast<wait_state&>(static_cast<time_part&>(t)); }
@@ -166,8 +187,8 @@ class wait_state : public core::claim,
 
   bool withdraw() noexcept {
     core::completion others;
-    if (raced_by() == core::deciders::lock_holder) return !decided() && op_.withdraw(node_, others);
-    if (!decide(core::outcome::cancelled)) return false;
+    if (this->raced_by() == core::deciders::lock_holder) return !this->decided() && op_.withdraw(node_, others);
+    if (!this->decide(core::outcome::cancelled)) return false;
     op_.withdraw(node_, others);
     return true;
   }

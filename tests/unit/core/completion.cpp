@@ -50,14 +50,14 @@ class owner : public weir::core::claim {
 class selecting : public weir::core::branching_claim {
  public:
   selecting(log& written, std::string name, std::vector<weir::core::claim*> behind = {})
-      : branching_claim([](branching_claim& settled, completion& list) noexcept {
-          auto& self = static_cast<selecting&>(settled);
-          self.written_.push_back("settled " + self.name_);
-          for (auto* each : self.behind_) list.add(*each);
-        }),
-        written_(written),
-        name_(std::move(name)),
-        behind_(std::move(behind)) {
+      : written_(written), name_(std::move(name)), behind_(std::move(behind)) {
+    settle_ = [](branching_claim& settled, completion& list) noexcept {
+      auto& self = static_cast<selecting&>(settled);
+      self.written_.push_back("settled " + self.name_);
+      for (auto* each : self.behind_) list.add(*each);
+    };
+    branch_.wait = this;
+    branch_.decide(weir::core::outcome::granted);
     run_ = [](work& told) noexcept {
       auto& self = static_cast<selecting&>(told);
       self.written_.push_back("told " + self.name_);
@@ -68,6 +68,7 @@ class selecting : public weir::core::branching_claim {
   log& written_;
   std::string name_;
   std::vector<weir::core::claim*> behind_;
+  weir::core::waiter branch_;  // the one that won
 };
 
 void write_code(owner& self) { self.write("code of"); }

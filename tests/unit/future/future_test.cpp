@@ -83,6 +83,7 @@ TEST(future, G12_mistakes_are_told) {
   EXPECT_THROW(made.set_exception(nullptr), std::logic_error);
   EXPECT_EQ(gets.get().wait(), 1);
   EXPECT_THROW((void)gets.get().wait(), std::logic_error) << "the value can be had once";
+  EXPECT_EQ(gets.get().as_result().wait().error(), errc::failed);
   future<int> empty;
   EXPECT_THROW((void)empty.get(), std::logic_error);
   EXPECT_FALSE(empty.ready());
@@ -94,6 +95,41 @@ TEST(future, may_be_dropped_while_its_get_waits) {
   auto waits = made.get_future().get().start([&](result<int> value) { seen = *value; });
   made.set_value(5);
   EXPECT_EQ(seen, 5);
+}
+
+/// Its move throws when it is told to.
+struct heavy {
+  explicit heavy(bool* throws) : throws_(throws) {}
+  heavy(heavy&& from) : throws_(from.throws_) {
+    if (*throws_) throw std::runtime_error("too heavy to move");
+  }
+  bool* throws_;
+};
+
+TEST(promise, a_value_whose_move_throws_leaves_it_unset) {
+  bool throws = true;
+  std::optional<promise<heavy>> made(std::in_place);
+  auto gets = made->get_future();
+  EXPECT_THROW(made->set_value(heavy(&throws)), std::runtime_error);
+  EXPECT_FALSE(gets.ready());
+  made.reset();
+  EXPECT_EQ(gets.get().as_result().wait().error(), errc::closed);
+}
+
+task<heavy> returns_heavy(bool& throws) { co_return heavy(&throws); }
+
+TEST(promise, a_task_whose_result_cannot_be_moved_gives_that_exception) {
+  bool throws = false;
+  run_loop loop;
+  auto gets = spawn(loop, returns_heavy(throws));
+  auto finish = [](run_loop& where, bool& from_now_on) -> task<> {
+    from_now_on = true;
+    where.finish();
+    co_return;
+  };
+  (void)spawn(loop, finish(loop, throws));
+  loop.run();
+  EXPECT_THROW((void)gets.get().wait(), std::runtime_error);
 }
 
 TEST(promise, may_be_dropped_by_who_it_tells) {

@@ -313,6 +313,16 @@ TEST(permit, G12_a_wrong_split_or_merge_is_refused_and_changes_nothing) {
   EXPECT_EQ(foreign.count(), 3u);
 }
 
+TEST(permit, G2_what_was_released_in_its_stead_makes_no_more_than_the_maximum) {
+  semaphore sem(2, 2);
+  {
+    permit held = sem.try_scoped_acquire(2);
+    sem.release(1);
+  }
+  EXPECT_EQ(sem.available(), 2u);
+  EXPECT_TRUE(sem.check_invariants());
+}
+
 TEST(permit, an_operation_that_fails_gives_none) {
   semaphore sem(0);
   auto outcome = sem.scoped_acquire().within(0s).wait();
