@@ -5,6 +5,8 @@
 #include <weir/event.hpp>
 #include <weir/future.hpp>
 #include <weir/mutex.hpp>
+#include <weir/queue.hpp>
+#include <weir/select.hpp>
 #include <weir/semaphore.hpp>
 #include <weir/spawn.hpp>
 #include <weir/task.hpp>

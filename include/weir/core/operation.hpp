@@ -12,6 +12,9 @@
 //   give_back(node)          a grant that can no longer be delivered: as if it had not been made.
 //   take(node)               after a grant, once: the value, or a result<value_type> if success can still fail.
 //
+// Optional: take_along(), for an operation that refers to something of its caller's: called when the wait will outlive
+// the expression.
+//
 // All but take are noexcept, may be called from any thread, and call no code of the user's. A node with a
 // member enter(context&) is told before try_now on whose behalf it waits.
 

@@ -101,7 +101,9 @@ class callback_wait final : private started, private wait_state<Op, Limits> {
                 [](started& s) noexcept { delete &of(s); }),
         state(std::move(described)),
         where_(where),
-        callback_(std::move(callback)) {}
+        callback_(std::move(callback)) {
+    this->take_along();
+  }
 
   static callback_wait& of(started& s) noexcept { return static_cast<callback_wait&>(s); }
   static callback_wait& of(work& w) noexcept { return static_cast<callback_wait&>(static_cast<state&>(w)); }

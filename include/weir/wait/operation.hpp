@@ -87,7 +87,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
 
   template <class... Described>
   explicit operation(Op op, Described&&... described) noexcept
-      : state(std::move(op), typename Op::node(std::forward<Described>(described)...)) {}
+      : state(std::move(op), std::forward<Described>(described)...) {}
 
   operation(operation&& unstarted) noexcept : state(unstarted.description()), where_(unstarted.where_) {}
 

@@ -37,7 +37,9 @@ class wait_state : public std::conditional_t<branching<Op>, core::branching_clai
   using value_type = typename Op::value_type;
   using node = typename Op::node;
 
-  wait_state(Op op, node&& described) noexcept : op_(std::move(op)), node_(std::move(described)) {}
+  template <class... Described>
+  explicit wait_state(Op op, Described&&... described) noexcept
+      : op_(std::move(op)), node_(std::forward<Described>(described)...) {}
 
   struct taking_over {};
 
@@ -120,6 +122,15 @@ class wait_state : public std::conditional_t<branching<Op>, core::branching_clai
 
   auto take() { return op_.take(node_); }
 
+  /// For a wait of another kind: what was described, and has not been waited for.
+  Op&& described_op() noexcept { return std::move(op_); }
+  node&& described_node() noexcept { return std::move(node_); }
+
+  /// For a wait that outlives the expression that it was said in: what it refers to comes along.
+  void take_along() noexcept {
+    if constexpr (requires { op_.take_along(); }) op_.take_along();
+  }
+
   /// After finish(): what it has come to.
   result<value_type> take_outcome() {
     if (outcome() != core::outcome::granted) return static_cast<errc>(outcome());
@@ -155,8 +166,6 @@ class wait_state : public std::conditional_t<branching<Op>, core::branching_clai
   friend class wait_state;
   template <bool, class>
   friend struct stop_limit;
-  template <class...>
-  friend class select_op;
 
   using time_part = time_limit<(Limits & timed) != 0>;
 

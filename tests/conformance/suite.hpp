@@ -1,4 +1,7 @@
-// One suite of behaviours, for every synchronizer over every way of waiting.
+#pragma once
+
+// One suite of behaviours, for every synchronizer over every way of waiting. A file for each synchronizer defines
+// WEIR_CASE (cases.hpp) and WEIR_SUITE, the name of its suite, and includes this.
 
 #include <chrono>
 #include <limits>
@@ -12,15 +15,12 @@
 #include <conformance/ways.hpp>
 
 namespace weir::test {
-namespace {
 
 using namespace std::chrono_literals;
 
-template <class Pair>
-class conformance : public testing::Test {
+template <class Way>
+class WEIR_SUITE : public testing::Test {
  protected:
-  using way_type = typename Pair::second_type;
-
   auto& object() { return sync.object(); }
 
   void start_plain(int id) {
@@ -40,20 +40,18 @@ class conformance : public testing::Test {
 
   manual_timers clock;
   use_timers by_hand{clock};
-  typename Pair::first_type sync;
-  way_type way;  // destroyed first: its threads end before what they wait for
+  WEIR_CASE sync;
+  Way way;  // destroyed first: its threads end before what they wait for
 };
 
-using pairs = testing::Types<
-    std::pair<semaphore_case, coroutine_way>, std::pair<semaphore_case, task_way>,
-    std::pair<semaphore_case, callback_way>, std::pair<semaphore_case, posted_callback_way>,
-    std::pair<semaphore_case, thread_way>, std::pair<mutex_case, coroutine_way>, std::pair<mutex_case, task_way>,
-    std::pair<mutex_case, callback_way>, std::pair<mutex_case, posted_callback_way>, std::pair<mutex_case, thread_way>,
-    std::pair<event_case, coroutine_way>, std::pair<event_case, task_way>, std::pair<event_case, callback_way>,
-    std::pair<event_case, posted_callback_way>, std::pair<event_case, thread_way>>;
-TYPED_TEST_SUITE(conformance, pairs);
+using ways = testing::Types<coroutine_way, task_way, callback_way, posted_callback_way, thread_way>;
 
-TYPED_TEST(conformance, G1_what_is_ready_is_not_waited_for) {
+#define WEIR_TYPED_TEST(suite, name) TYPED_TEST(suite, name)
+#define WEIR_BEHAVIOUR(name) WEIR_TYPED_TEST(WEIR_SUITE, name)
+#define WEIR_OVER_WAYS(suite) TYPED_TEST_SUITE(suite, ways)
+WEIR_OVER_WAYS(WEIR_SUITE);
+
+WEIR_BEHAVIOUR(G1_what_is_ready_is_not_waited_for) {
   this->sync.make_ready();
   this->start_plain(1);
   this->way.expect(1);
@@ -61,7 +59,7 @@ TYPED_TEST(conformance, G1_what_is_ready_is_not_waited_for) {
   this->expect_waiting(0);
 }
 
-TYPED_TEST(conformance, G3_waiters_are_let_through_in_the_order_in_which_they_came) {
+WEIR_BEHAVIOUR(G3_waiters_are_let_through_in_the_order_in_which_they_came) {
   for (int id = 0; id < 5; ++id) this->start_plain(id);
   this->expect_waiting(5);
   for (std::size_t ended = 1; ended <= 5; ++ended) {
@@ -72,7 +70,7 @@ TYPED_TEST(conformance, G3_waiters_are_let_through_in_the_order_in_which_they_ca
   EXPECT_EQ(this->way.order(), (std::vector{0, 1, 2, 3, 4}));
 }
 
-TYPED_TEST(conformance, G3_a_newcomer_that_asks_now_does_not_overtake_a_waiter) {
+WEIR_BEHAVIOUR(G3_a_newcomer_that_asks_now_does_not_overtake_a_waiter) {
   this->start_plain(1);
   EXPECT_FALSE(this->sync.now_or_never());
   this->sync.let_one();
@@ -80,7 +78,7 @@ TYPED_TEST(conformance, G3_a_newcomer_that_asks_now_does_not_overtake_a_waiter) 
   EXPECT_FALSE(this->sync.now_or_never()) << "what was handed to the waiter was had by a second one";
 }
 
-TYPED_TEST(conformance, G5_cancelling_the_head_lets_the_next_through) {
+WEIR_BEHAVIOUR(G5_cancelling_the_head_lets_the_next_through) {
   std::stop_source stop;
   this->start_stoppable(1, stop.get_token());
   this->start_plain(2);
@@ -97,7 +95,7 @@ TYPED_TEST(conformance, G5_cancelling_the_head_lets_the_next_through) {
   this->way.expect(3);
 }
 
-TYPED_TEST(conformance, G5_cancelling_in_the_middle_leaves_the_others_in_order) {
+WEIR_BEHAVIOUR(G5_cancelling_in_the_middle_leaves_the_others_in_order) {
   std::stop_source stop;
   this->start_plain(1);
   this->start_stoppable(2, stop.get_token());
@@ -113,7 +111,7 @@ TYPED_TEST(conformance, G5_cancelling_in_the_middle_leaves_the_others_in_order) 
   EXPECT_FALSE(this->way.error_of(3));
 }
 
-TYPED_TEST(conformance, G5_cancelling_the_tail_leaves_the_others_in_order_and_room_behind_them) {
+WEIR_BEHAVIOUR(G5_cancelling_the_tail_leaves_the_others_in_order_and_room_behind_them) {
   std::stop_source stop;
   this->start_plain(1);
   this->start_stoppable(2, stop.get_token());
@@ -127,7 +125,7 @@ TYPED_TEST(conformance, G5_cancelling_the_tail_leaves_the_others_in_order_and_ro
   EXPECT_EQ(this->way.order(), (std::vector{2, 1, 3}));
 }
 
-TYPED_TEST(conformance, G2_a_time_out_takes_nothing) {
+WEIR_BEHAVIOUR(G2_a_time_out_takes_nothing) {
   this->start_within(1, 10ms);
   this->start_plain(2);
   this->clock.advance(10ms + 2us);
@@ -139,7 +137,7 @@ TYPED_TEST(conformance, G2_a_time_out_takes_nothing) {
   this->expect_waiting(0);
 }
 
-TYPED_TEST(conformance, G9_a_time_limit_never_fires_early) {
+WEIR_BEHAVIOUR(G9_a_time_limit_never_fires_early) {
   this->start_within(1, 10ms);
   this->clock.advance(10ms - 1ns);
   this->way.expect(0);
@@ -148,7 +146,7 @@ TYPED_TEST(conformance, G9_a_time_limit_never_fires_early) {
   this->way.expect(1);
 }
 
-TYPED_TEST(conformance, G9_a_zero_or_negative_limit_never_waits) {
+WEIR_BEHAVIOUR(G9_a_zero_or_negative_limit_never_waits) {
   this->start_within(1, 0ns);
   this->start_within(2, -1s);
   this->way.start(this->object(), 3, [this] { return this->sync.wait().until(this->clock.now() - 1ns); });
@@ -161,14 +159,14 @@ TYPED_TEST(conformance, G9_a_zero_or_negative_limit_never_waits) {
   this->expect_waiting(0);
 }
 
-TYPED_TEST(conformance, G9_a_zero_limit_takes_what_is_ready) {
+WEIR_BEHAVIOUR(G9_a_zero_limit_takes_what_is_ready) {
   this->sync.make_ready();
   this->start_within(1, 0ns);
   this->way.expect(1);
   EXPECT_FALSE(this->way.error_of(1));
 }
 
-TYPED_TEST(conformance, G9_a_limit_longer_than_the_clock_can_count_is_no_limit) {
+WEIR_BEHAVIOUR(G9_a_limit_longer_than_the_clock_can_count_is_no_limit) {
   this->way.start(this->object(), 1, [this] { return this->sync.wait().within(std::chrono::hours::max()); });
   this->way.start(this->object(), 2, [this] {
     return this->sync.wait().within(std::chrono::duration<double>(std::numeric_limits<double>::infinity()));
@@ -181,7 +179,7 @@ TYPED_TEST(conformance, G9_a_limit_longer_than_the_clock_can_count_is_no_limit) 
   this->way.expect(2);
 }
 
-TYPED_TEST(conformance, G9_the_earlier_of_within_and_until_decides) {
+WEIR_BEHAVIOUR(G9_the_earlier_of_within_and_until_decides) {
   this->way.start(this->object(), 1, [this] { return this->sync.wait().within(1h).until(this->clock.now() + 5ms); });
   this->way.start(this->object(), 2, [this] { return this->sync.wait().until(this->clock.now() + 1h).within(5ms); });
   this->clock.advance(6ms);
@@ -190,7 +188,7 @@ TYPED_TEST(conformance, G9_the_earlier_of_within_and_until_decides) {
   EXPECT_EQ(this->way.error_of(2), errc::timed_out);
 }
 
-TYPED_TEST(conformance, G2_a_stop_requested_before_takes_nothing_even_if_it_is_there) {
+WEIR_BEHAVIOUR(G2_a_stop_requested_before_takes_nothing_even_if_it_is_there) {
   std::stop_source stop;
   stop.request_stop();
   this->sync.make_ready();
@@ -200,7 +198,7 @@ TYPED_TEST(conformance, G2_a_stop_requested_before_takes_nothing_even_if_it_is_t
   EXPECT_TRUE(this->sync.now_or_never());
 }
 
-TYPED_TEST(conformance, G2_what_was_granted_is_not_taken_back_by_a_later_limit) {
+WEIR_BEHAVIOUR(G2_what_was_granted_is_not_taken_back_by_a_later_limit) {
   std::stop_source stop;
   this->way.start(this->object(), 1,
                   [this, token = stop.get_token()] { return this->sync.wait().within(1ms).stop_on(token); });
@@ -211,7 +209,7 @@ TYPED_TEST(conformance, G2_what_was_granted_is_not_taken_back_by_a_later_limit) 
   EXPECT_FALSE(this->way.error_of(1));
 }
 
-TYPED_TEST(conformance, G2_the_first_of_two_limits_decides_and_the_other_is_no_more) {
+WEIR_BEHAVIOUR(G2_the_first_of_two_limits_decides_and_the_other_is_no_more) {
   std::stop_source stop;
   this->way.start(this->object(), 1,
                   [this, token = stop.get_token()] { return this->sync.wait().stop_on(token).within(1ms); });
@@ -222,7 +220,7 @@ TYPED_TEST(conformance, G2_the_first_of_two_limits_decides_and_the_other_is_no_m
   EXPECT_EQ(this->way.error_of(1), errc::cancelled);
 }
 
-TYPED_TEST(conformance, G11_closing_completes_every_waiter_and_every_later_one) {
+WEIR_BEHAVIOUR(G11_closing_completes_every_waiter_and_every_later_one) {
   std::stop_source stop;
   this->start_plain(1);
   this->start_within(2, 1h);
@@ -235,19 +233,19 @@ TYPED_TEST(conformance, G11_closing_completes_every_waiter_and_every_later_one) 
   this->object().close();
   this->start_within(5, 0s);
   this->way.expect(5);
-  for (int id = 1; id <= 5; ++id) EXPECT_EQ(this->way.error_of(id), errc::closed);
+  for (int id = 1; id <= 5; ++id) EXPECT_EQ(this->way.error_of(id), this->sync.closed_error());
   this->expect_waiting(0);
 }
 
-TYPED_TEST(conformance, G11_closed_wins_over_ready_and_stays) {
+WEIR_BEHAVIOUR(G11_closed_wins_over_ready_and_stays) {
   this->sync.make_ready();
   this->object().close();
   this->start_plain(1);
   this->way.expect(1);
-  EXPECT_EQ(this->way.error_of(1), errc::closed);
+  EXPECT_EQ(this->way.error_of(1), this->sync.closed_error());
 }
 
-TYPED_TEST(conformance, G11_a_stop_requested_before_wins_over_closed) {
+WEIR_BEHAVIOUR(G11_a_stop_requested_before_wins_over_closed) {
   std::stop_source stop;
   stop.request_stop();
   this->object().close();
@@ -256,17 +254,17 @@ TYPED_TEST(conformance, G11_a_stop_requested_before_wins_over_closed) {
   EXPECT_EQ(this->way.error_of(1), errc::cancelled);
 }
 
-TYPED_TEST(conformance, G11_destroying_completes_every_waiter_with_closed) {
+WEIR_BEHAVIOUR(G11_destroying_completes_every_waiter_with_closed) {
   this->start_plain(1);
   this->start_within(2, 1h);
   this->sync.destroy();
   this->way.expect(2);
-  EXPECT_EQ(this->way.error_of(1), errc::closed);
-  EXPECT_EQ(this->way.error_of(2), errc::closed);
+  EXPECT_EQ(this->way.error_of(1), this->sync.closed_error());
+  EXPECT_EQ(this->way.error_of(2), this->sync.closed_error());
   this->clock.advance(2h);
 }
 
-TYPED_TEST(conformance, G11_cancel_all_withdraws_all_and_says_how_many) {
+WEIR_BEHAVIOUR(G11_cancel_all_withdraws_all_and_says_how_many) {
   for (int id = 0; id < 4; ++id) this->start_plain(id);
   EXPECT_EQ(this->object().cancel_all(), 4u);
   this->way.expect(4);
@@ -278,7 +276,7 @@ TYPED_TEST(conformance, G11_cancel_all_withdraws_all_and_says_how_many) {
   EXPECT_FALSE(this->way.error_of(5));
 }
 
-TYPED_TEST(conformance, G1_a_thousand_waits_with_all_limits_end_once_each_whatever_decides_them) {
+WEIR_BEHAVIOUR(G1_a_thousand_waits_with_all_limits_end_once_each_whatever_decides_them) {
   std::stop_source stop;
   constexpr int kind_count = 4;
   constexpr int rounds = 25;
@@ -303,5 +301,4 @@ TYPED_TEST(conformance, G1_a_thousand_waits_with_all_limits_end_once_each_whatev
   this->expect_waiting(0);
 }
 
-}  // namespace
 }  // namespace weir::test

@@ -1,0 +1,447 @@
+#pragma once
+
+// queue<T>: items from those who make them to those who use them, with back-pressure, and an end.
+//
+// Who may call: any member from any thread at any time. The destructor may race tickets, timers and stop requests, but
+// no member call. Order: items leave in the order in which they came; whoever waits to push, or to pop, is served in
+// the order of coming. An item goes directly to the first waiting popper. Cancellation: a pop that gave up has taken no
+// item; a push that gave up has left its item with its caller. One that was granted cannot be cancelled; an item that
+// could not be delivered goes back to the front. Completions: a waiter goes on where it belongs (its executor, its own
+// thread, or the flat loop of the thread that pushed or popped), after that call has done all its work. No item is
+// destroyed under the lock.
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <exception>
+#include <limits>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <weir/core/atomic.hpp>
+#include <weir/core/item_ring.hpp>
+#include <weir/core/operation.hpp>
+#include <weir/core/synchronizer.hpp>
+#include <weir/wait/operation.hpp>
+
+namespace weir {
+
+/// state: locked, queued, closed (core/synchronizer.hpp); all else is under the lock.
+///
+/// I1  Undecided poppers are queued only while it is empty and open, undecided pushers only while it is full and open.
+/// So all
+///     that are undecided are of one kind.
+/// I2  There are at most capacity items, save for those that were given back.
+template <class T>
+class queue : public core::synchronizer {
+  static_assert(std::is_nothrow_move_constructible_v<T>,
+                "the items of a weir::queue are moved under its lock: their move constructor must be noexcept");
+
+ public:
+  using value_type = T;
+
+  static constexpr std::size_t unbounded = std::numeric_limits<std::size_t>::max();
+
+  /// What a push into a full queue does: waits, or takes the oldest item's place, or is dropped itself.
+  enum class when_full { wait, drop_oldest, drop_newest };
+
+  /// Throws std::invalid_argument if the capacity is 0.
+  explicit queue(std::size_t capacity = unbounded, when_full policy = when_full::wait)
+      : synchronizer(0), capacity_(checked(capacity)), policy_(policy) {}
+
+  /// Closes: whoever waits to push gets errc::closed, whoever waits to pop gets nothing.
+  ~queue() {
+    close();
+    shut();
+  }
+
+  template <class Value>
+  class pop_op;
+  class push_op;
+
+  /// Waits while it is full. Fails with errc::closed, and then the item stays with the caller: of an rvalue T the
+  /// operation only keeps the address, so wait in the same full expression; of anything else it makes a T.
+  template <class U = T>
+    requires std::constructible_from<T, U>
+  auto push(U&& item);
+
+  /// False: not taken (full, or closed), and an rvalue T is untouched.
+  template <class U = T>
+    requires std::constructible_from<T, U>
+  bool try_push(U&& item);
+
+  /// Waits while it is empty. Nothing: closed and drained.
+  auto pop();
+
+  /// The same, without waiting. Nothing: empty.
+  std::optional<T> try_pop() {
+    std::optional<T> taken;
+    core::completion done;
+    locked lock(*this);
+    if (!items_.empty()) take_front(lock, taken, done);
+    return taken;
+  }
+
+  /// Waits while it is empty, then gives at least one, at most `most`. None: closed and drained. Throws
+  /// std::invalid_argument if `most` is 0.
+  auto pop_many(std::size_t most);
+
+  /// No more pushes; what is inside is still popped.
+  void close() noexcept {
+    core::completion done;
+    locked lock(*this);
+    close(lock, done);
+  }
+
+  /// Closes, and drops what is inside. How many that were.
+  std::size_t stop() noexcept {
+    std::optional<core::item_ring<T>> dropped;  // declared before the lock: destroyed after it
+    core::completion done;
+    locked lock(*this);
+    close(lock, done);
+    dropped.emplace(std::move(items_));
+    count_dropped(dropped->size());
+    note_size(lock);
+    return dropped->size();
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept {
+    return size_.load(std::memory_order_relaxed);
+  }  // relaxed: a reading
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+
+  /// Items that were taken in and then dropped: by a drop policy, or by stop().
+  [[nodiscard]] std::size_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
+
+  /// Readings, like waiting(): by I1 those that wait are of one kind.
+  [[nodiscard]] std::size_t waiting_push() const noexcept { return empty() ? 0 : waiting(); }
+  [[nodiscard]] std::size_t waiting_pop() const noexcept { return empty() ? waiting() : 0; }
+
+  /// For tests: what holds between any two calls.
+  [[nodiscard]] bool check_invariants() noexcept {
+    locked lock(*this);
+    bool somebody_waits = false;
+    core::completion nobody;
+    serve(lock, nobody, [&](core::waiter&) noexcept {
+      somebody_waits = true;
+      return core::answer::not_ready;
+    });
+    return (!somebody_waits || (!lock.closed() && (items_.empty() || is_full())))  // I1
+           && size() == items_.size();
+  }
+
+ private:
+  struct push_node : core::waiter {
+    T* item = nullptr;             // where the item is until it is taken
+    std::exception_ptr no_memory;  // there was none for it: the item is where it was
+  };
+  struct pop_node : core::waiter {
+    pop_node() noexcept = default;
+    pop_node(pop_node&&) noexcept {}  // moved only while nothing has started, and nothing is in it
+    std::optional<T> item;  // nothing after a grant: closed and drained
+  };
+
+  static std::size_t checked(std::size_t capacity) {
+    if (capacity == 0) throw std::invalid_argument("weir::queue(0): a queue of capacity 0 could never hold an item");
+    return capacity;
+  }
+
+  [[nodiscard]] bool is_full() const noexcept { return items_.size() >= capacity_; }
+
+  void note_size(locked&) noexcept { size_.store(items_.size(), std::memory_order_relaxed); }  // relaxed: a reading
+
+  void count_dropped(std::size_t more) noexcept {
+    // relaxed: written under the lock, and a reading
+    dropped_.store(dropped_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
+
+  /// A push. `claim(outcome)` decides it, before anything is moved; `wait(lock)` answers for one that has to wait.
+  /// Memory is made under no lock: throws std::bad_alloc, and then nothing has happened.
+  template <class Claim, class Wait>
+  core::answer push_item(T& item, Claim claim, Wait wait) {
+    std::optional<T> unwanted;  // declared before the lock: destroyed after it
+    typename core::item_ring<T>::block larger;
+    for (;;) {
+      std::size_t wanted = 0;
+      {
+        core::completion done;
+        locked lock(*this);
+        if (!items_.has_room() && larger.size() > items_.size()) items_.move_into(larger);
+        if (lock.closed()) return claim(core::outcome::closed);
+        if (is_full() && policy_ == when_full::wait) return wait(lock);
+        if (is_full() || items_.has_room()) {
+          const core::answer decided = claim(core::outcome::granted);
+          if (decided == core::answer::done) put(lock, item, unwanted, done);
+          return decided;
+        }
+        wanted = items_.next_size(capacity_);
+      }
+      larger = typename core::item_ring<T>::block(wanted);
+    }
+  }
+
+  /// An item that is accepted: to the first popper that waits, else behind the others. Who has to make way for it, or
+  /// it itself, comes out in `unwanted`.
+  void put(locked& lock, T& item, std::optional<T>& unwanted, core::completion& done) noexcept {
+    if (items_.empty() && hand_over(lock, item, done)) return;
+    if (is_full()) {
+      count_dropped(1);
+      if (policy_ == when_full::drop_newest) {
+        unwanted.emplace(std::move(item));
+        return;
+      }
+      unwanted.emplace(std::move(items_.front()));
+      items_.drop_front();
+    }
+    items_.push_back(std::move(item));
+    note_size(lock);
+  }
+
+  /// To the first popper that waits, if one does.
+  bool hand_over(locked& lock, T& item, core::completion& done) noexcept {
+    bool taken = false;
+    serve(lock, done, [&](core::waiter& first) noexcept {
+      if (taken) return core::answer::not_ready;
+      const core::answer given = first.decide(core::outcome::granted);
+      if (given == core::answer::done) {
+        static_cast<pop_node&>(first).item.emplace(std::move(item));
+        taken = true;
+      }
+      return given;
+    });
+    return taken;
+  }
+
+  void take_front(locked& lock, std::optional<T>& taken, core::completion& done) noexcept {
+    taken.emplace(std::move(items_.front()));
+    items_.drop_front();
+    serve_pushers(lock, done);
+    note_size(lock);
+  }
+
+  /// I1, after an item left. There is memory: they wait only while it is full.
+  void serve_pushers(locked& lock, core::completion& done) noexcept {
+    serve(lock, done, [&](core::waiter& first) noexcept {
+      if (is_full()) return core::answer::not_ready;
+      const core::answer given = first.decide(core::outcome::granted);
+      if (given == core::answer::done) items_.push_back(std::move(*static_cast<push_node&>(first).item));
+      return given;
+    });
+  }
+
+  /// A pop. `claim` and `wait` as for push_item.
+  template <class Claim, class Wait>
+  core::answer pop_item(std::optional<T>& taken, Claim claim, Wait wait) noexcept {
+    core::completion done;
+    locked lock(*this);
+    if (items_.empty() && !lock.closed()) return wait(lock);
+    const core::answer decided = claim(core::outcome::granted);
+    if (decided == core::answer::done && !items_.empty()) take_front(lock, taken, done);
+    return decided;
+  }
+
+  /// By I1 whoever waits on an empty queue waits to pop, else to push.
+  void close(locked& lock, core::completion& done) noexcept {
+    lock.state |= closed_bit;
+    complete_all(lock, items_.empty() ? core::outcome::granted : core::outcome::closed, done);
+  }
+
+  /// An item that could not be delivered: to the next that waits for one, else to the front.
+  void give_back(T& item) noexcept {
+    typename core::item_ring<T>::block larger;
+    for (;;) {
+      std::size_t wanted = 0;
+      {
+        core::completion done;
+        locked lock(*this);
+        if (!items_.has_room() && larger.size() > items_.size()) items_.move_into(larger);
+        if (items_.empty() && hand_over(lock, item, done)) return;
+        if (items_.has_room()) {
+          items_.push_front(std::move(item));
+          note_size(lock);
+          return;
+        }
+        wanted = items_.next_size(unbounded);
+      }
+      larger = typename core::item_ring<T>::block(wanted);
+    }
+  }
+
+  const std::size_t capacity_;
+  const when_full policy_;
+  core::item_ring<T> items_;
+  platform::atomic<std::size_t> size_{0};
+  platform::atomic<std::size_t> dropped_{0};
+};
+
+template <class T>
+class queue<T>::push_op {
+ public:
+  using value_type = void;
+  using node = push_node;
+
+  /// Refers to an item that stays where it is until it is accepted.
+  push_op(queue& into, T* item) noexcept : queue_(&into), referred_(item) {}
+  /// Has the item itself.
+  push_op(queue& into, std::in_place_t, auto&& from)
+      : queue_(&into), owned_(std::in_place, std::forward<decltype(from)>(from)) {}
+
+  /// For a wait that outlives the expression it was made in.
+  void take_along() noexcept {
+    if (!owned_) owned_.emplace(std::move(*referred_));
+  }
+
+  core::answer try_now(node& asking) noexcept {
+    return push(asking, [](locked&) noexcept { return core::answer::not_ready; });
+  }
+
+  core::answer start(node& starting, core::completion&) noexcept {
+    return push(starting, [&](locked& lock) noexcept { return queue_->enqueue(lock, starting); });
+  }
+
+  bool withdraw(node& queued, core::completion&) noexcept {
+    locked lock(*queue_);
+    return queue_->unlink(lock, queued);  // I1: it is full, those behind it still have to wait
+  }
+
+  void give_back(node&) noexcept {}  // the item was accepted
+
+  result<> take(node& accepted) {
+    if (accepted.no_memory) return result<>::failure(accepted.no_memory);
+    return {};
+  }
+
+ private:
+  template <class Wait>
+  core::answer push(node& pushing, Wait wait) noexcept {
+    pushing.item = owned_ ? &*owned_ : referred_;
+    const auto claim = [&](core::outcome verdict) noexcept { return pushing.decide(verdict); };
+    try {
+      return queue_->push_item(*pushing.item, claim, wait);
+    } catch (...) {  // the item is where it was
+      pushing.no_memory = std::current_exception();
+      return pushing.decide(core::outcome::granted);
+    }
+  }
+
+  queue* queue_;
+  T* referred_ = nullptr;
+  std::optional<T> owned_;
+};
+
+/// Value is std::optional<T>, or std::vector<T> of at most so many.
+template <class T>
+template <class Value>
+class queue<T>::pop_op {
+ public:
+  using value_type = Value;
+  using node = pop_node;
+
+  explicit pop_op(queue& from, std::size_t most = 1) noexcept : queue_(&from), most_(most) {}
+
+  core::answer try_now(node& asking) noexcept {
+    return pop(asking, [](locked&) noexcept { return core::answer::not_ready; });
+  }
+
+  core::answer start(node& starting, core::completion&) noexcept {
+    return pop(starting, [&](locked& lock) noexcept { return queue_->enqueue(lock, starting); });
+  }
+
+  bool withdraw(node& queued, core::completion&) noexcept {
+    locked lock(*queue_);
+    return queue_->unlink(lock, queued);  // I1: it is empty, those behind it still have to wait
+  }
+
+  void give_back(node& granted) noexcept {
+    if (granted.item) queue_->give_back(*granted.item);
+  }
+
+  Value take(node& granted) {
+    if constexpr (std::is_same_v<Value, std::optional<T>>) {
+      return std::move(granted.item);
+    } else {
+      return take_many(granted);
+    }
+  }
+
+ private:
+  template <class Wait>
+  core::answer pop(node& popping, Wait wait) noexcept {
+    const auto claim = [&](core::outcome verdict) noexcept { return popping.decide(verdict); };
+    return queue_->pop_item(popping.item, claim, wait);
+  }
+
+  /// The one that was granted, and what else is there by now.
+  Value take_many(node& granted) {
+    Value all;
+    if (!granted.item) return all;
+    try {
+      all.reserve(std::min(most_, queue_->size() + 1));
+    } catch (...) {
+      give_back(granted);
+      throw;
+    }
+    all.push_back(std::move(*granted.item));
+    core::completion done;
+    locked lock(*queue_);
+    while (all.size() < all.capacity() && all.size() < most_ && !queue_->items_.empty()) {
+      all.push_back(std::move(queue_->items_.front()));
+      queue_->items_.drop_front();
+      queue_->serve_pushers(lock, done);
+    }
+    queue_->note_size(lock);
+    return all;
+  }
+
+  queue* queue_;
+  std::size_t most_;
+};
+
+template <class T>
+template <class U>
+  requires std::constructible_from<T, U>
+auto queue<T>::push(U&& item) {
+  if constexpr (std::is_same_v<U, T>) {
+    return operation<push_op>(push_op(*this, &item));
+  } else {
+    return operation<push_op>(push_op(*this, std::in_place, std::forward<U>(item)));
+  }
+}
+
+template <class T>
+template <class U>
+  requires std::constructible_from<T, U>
+bool queue<T>::try_push(U&& item) {
+  if constexpr (std::is_same_v<U, T>) {
+    bool taken = false;
+    push_item(
+        item,
+        [&](core::outcome verdict) noexcept {
+          taken = verdict == core::outcome::granted;
+          return core::answer::done;
+        },
+        [](locked&) noexcept { return core::answer::not_ready; });
+    return taken;
+  } else {
+    return try_push(T(std::forward<U>(item)));
+  }
+}
+
+template <class T>
+auto queue<T>::pop() {
+  return operation<pop_op<std::optional<T>>>(pop_op<std::optional<T>>(*this));
+}
+
+template <class T>
+auto queue<T>::pop_many(std::size_t most) {
+  if (most == 0) throw std::invalid_argument("weir::queue::pop_many(0): at least one item is waited for");
+  return operation<pop_op<std::vector<T>>>(pop_op<std::vector<T>>(*this, most));
+}
+
+}  // namespace weir

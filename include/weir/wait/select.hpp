@@ -1,0 +1,206 @@
+#pragma once
+
+// select: waits for the first of several operations, as one operation, with every limit and every way of waiting.
+//
+// Exactly one branch takes effect: all branches share the claim of the one wait, so whoever grants a branch decides
+// the whole. The others are withdrawn before the waiter goes on, so that nobody behind them is held up, and nothing of
+// theirs was taken. Several ready at once: the first listed wins.
+
+#include <cstddef>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include <weir/core/completion.hpp>
+#include <weir/core/context.hpp>
+#include <weir/core/operation.hpp>
+#include <weir/core/result.hpp>
+#include <weir/wait/operation.hpp>
+
+namespace weir {
+
+namespace wait {
+
+/// What a select sees of one operation.
+template <class Operation>
+struct branch {
+  static constexpr bool is_operation = false;
+};
+
+template <class Op, unsigned Limits, class Where>
+struct branch<operation<Op, Limits, Where>> {
+  static constexpr bool is_operation = true;
+  static constexpr bool is_select = branching<Op>;
+  static constexpr bool is_plain = (Limits & limited) == 0 && std::is_same_v<Where, own_context>;
+  static constexpr bool reports = (Limits & as_result) != 0;
+
+  using op = Op;
+  using node = typename Op::node;
+  using value = typename Op::value_type;
+  using alternative =
+      std::conditional_t<reports, result<value>, std::conditional_t<std::is_void_v<value>, std::monostate, value>>;
+};
+
+template <class... Branch>
+class select_op {
+  static constexpr std::size_t count = sizeof...(Branch);
+  template <std::size_t I>
+  using branch_at = branch<std::tuple_element_t<I, std::tuple<Branch...>>>;
+
+ public:
+  using value_type = std::variant<typename branch<Branch>::alternative...>;
+
+  /// Its own links are never used: each branch has a place in a queue of its own.
+  struct node : core::waiter {
+    explicit node(Branch&... described) noexcept : branches(described.described_node()...) {}
+
+    void enter(core::context& where) noexcept {
+      std::apply([&](auto&... each) { (enter_one(each, where), ...); }, branches);
+    }
+    template <class One>
+    static void enter_one(One& one, core::context& where) noexcept {
+      if constexpr (requires { one.enter(where); }) one.enter(where);
+    }
+
+    std::tuple<typename branch<Branch>::node...> branches;
+  };
+
+  explicit select_op(Branch&... described) noexcept : ops_(described.described_op()...) { (described.begin(), ...); }
+
+  core::answer try_now(node& asking) noexcept {
+    auto answer = core::answer::not_ready;
+    any_of(asking, [&](auto& op, auto& each) {
+      each.wait = asking.wait;
+      answer = op.try_now(each);
+      return answer != core::answer::not_ready;
+    });
+    return answer;
+  }
+
+  /// Done: one was decided by its own start, and those that were queued before it are withdrawn again. Lost is queued:
+  /// whoever has decided lets the owner go on.
+  core::answer start(node& starting, core::completion& list) noexcept {
+    auto answer = core::answer::queued;
+    any_of(starting, [&](auto& op, auto& each) {
+      answer = op.start(each, list);
+      return answer != core::answer::queued;
+    });
+    if (answer == core::answer::done) starting.wait->settle(list);
+    return answer == core::answer::lost ? core::answer::queued : answer;
+  }
+
+  bool withdraw(node& queued, core::completion& list) noexcept {
+    bool was_queued = false;
+    each_of(queued, [&](auto& op, auto& each) { was_queued |= op.withdraw(each, list); });
+    return was_queued;
+  }
+
+  void settle(node& decided, core::waiter& winner, core::completion& list) noexcept {
+    each_of(decided, [&](auto& op, auto& each) {
+      if (&each != &winner) op.withdraw(each, list);
+    });
+  }
+
+  /// A failure of a branch that reports its failures is the success of the select.
+  core::outcome outcome(const node& decided, core::outcome verdict) const noexcept {
+    bool reports = false;
+    const auto won = winner_of(decided);
+    if (won) at(*won, [&]<std::size_t I>() { reports = branch_at<I>::reports; });
+    return reports ? core::outcome::granted : verdict;
+  }
+
+  void give_back(node& granted) noexcept {
+    if (granted.wait->verdict() != core::outcome::granted) return;
+    at(*winner_of(granted), [&]<std::size_t I>() { std::get<I>(ops_).give_back(std::get<I>(granted.branches)); });
+  }
+
+  result<value_type> take(node& granted) {
+    std::optional<result<value_type>> taken;
+    at(*winner_of(granted), [&]<std::size_t I>() { taken.emplace(take_branch<I>(granted)); });
+    return std::move(*taken);
+  }
+
+ private:
+  template <std::size_t I>
+  result<value_type> take_branch(node& granted) {
+    using value = typename branch_at<I>::value;
+    auto& op = std::get<I>(ops_);
+    auto& mine = std::get<I>(granted.branches);
+    constexpr auto in_place = std::in_place_index<I>;
+    if constexpr (branch_at<I>::reports) {
+      if (granted.wait->verdict() != core::outcome::granted) {
+        return result<value_type>(std::in_place, in_place, static_cast<errc>(granted.wait->verdict()));
+      }
+    }
+    if constexpr (std::is_same_v<decltype(op.take(mine)), result<value>>) {
+      auto made = op.take(mine);
+      if constexpr (branch_at<I>::reports) {
+        return result<value_type>(std::in_place, in_place, std::move(made));
+      } else {
+        if (made.exception()) return result<value_type>::failure(made.exception());
+        if (!made) return made.error();
+        return result<value_type>(std::in_place, in_place, std::move(*made));
+      }
+    } else if constexpr (std::is_void_v<value>) {
+      op.take(mine);
+      return result<value_type>(std::in_place, in_place);
+    } else if constexpr (branch_at<I>::reports) {
+      return result<value_type>(std::in_place, in_place, std::in_place, op.take(mine));
+    } else {
+      return result<value_type>(std::in_place, in_place, op.take(mine));
+    }
+  }
+
+  /// Calls call(op, node) for each branch in the order listed, until one says true.
+  template <class Call>
+  void any_of(node& waits, Call call) noexcept {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (void)(call(std::get<I>(ops_), std::get<I>(waits.branches)) || ...);
+    }(std::make_index_sequence<count>());
+  }
+  template <class Call>
+  void each_of(node& waits, Call call) noexcept {
+    any_of(waits, [&](auto& op, auto& each) {
+      call(op, each);
+      return false;
+    });
+  }
+
+  template <class Call>
+  static void at(std::size_t index, Call call) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      ((I == index ? call.template operator()<I>() : void()), ...);
+    }(std::make_index_sequence<count>());
+  }
+
+  static std::optional<std::size_t> winner_of(const node& decided) noexcept {
+    const core::waiter* winner = static_cast<core::branching_claim*>(decided.wait)->winner();
+    std::optional<std::size_t> found;
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      ((winner == &std::get<I>(decided.branches) ? found.emplace(I), void() : void()), ...);
+    }(std::make_index_sequence<count>());
+    return found;
+  }
+
+  std::tuple<typename branch<Branch>::op...> ops_;
+};
+
+}  // namespace wait
+
+/// The first branch to complete decides. Yields a std::variant of the value types in order (void is std::monostate; of
+/// a branch with as_result() its result). A branch that fails is the select's failure, unless it is as_result().
+template <class... Branch>
+auto select(Branch&&... branches) {
+  static_assert(sizeof...(Branch) > 0, "select waits for one operation at least");
+  static_assert((!std::is_lvalue_reference_v<Branch> && ...), "select takes its operations along: std::move them");
+  static_assert((wait::branch<Branch>::is_operation && ...), "a branch of a select is an operation");
+  static_assert((!wait::branch<Branch>::is_select && ...), "selects do not nest: list all branches in one");
+  static_assert((wait::branch<Branch>::is_plain && ...),
+                "limits and resume_on belong on the select, not on a branch: select(a, b).within(1s)");
+  using op = wait::select_op<Branch...>;
+  return operation<op>(op(branches...), branches...);
+}
+
+}  // namespace weir

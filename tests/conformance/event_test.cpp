@@ -1,0 +1,3 @@
+#define WEIR_CASE event_case
+#define WEIR_SUITE event_conformance
+#include <conformance/suite.hpp>
