@@ -73,13 +73,7 @@ class mutex : public core::synchronizer {
   /// For tests: what holds between any two calls.
   [[nodiscard]] bool check_invariants() noexcept {
     synchronizer::locked lock(*this);
-    bool somebody_waits = false;
-    core::completion nobody;
-    serve(lock, nobody, [&](core::waiter&) noexcept {
-      somebody_waits = true;
-      return core::answer::not_ready;
-    });
-    return is_held(lock) || (!somebody_waits && !owner());  // I1, I2
+    return is_held(lock) || (!anybody_waits(lock) && !owner());  // I1, I2
   }
 
  private:

@@ -126,13 +126,7 @@ class queue : public core::synchronizer {
   /// For tests: what holds between any two calls.
   [[nodiscard]] bool check_invariants() noexcept {
     locked lock(*this);
-    bool somebody_waits = false;
-    core::completion nobody;
-    serve(lock, nobody, [&](core::waiter&) noexcept {
-      somebody_waits = true;
-      return core::answer::not_ready;
-    });
-    return (!somebody_waits || (!lock.closed() && (items_.empty() || is_full())))  // I1
+    return (!anybody_waits(lock) || (!lock.closed() && (items_.empty() || is_full())))  // I1
            && size() == items_.size();
   }
 
@@ -144,7 +138,7 @@ class queue : public core::synchronizer {
   struct pop_node : core::waiter {
     pop_node() noexcept = default;
     pop_node(pop_node&&) noexcept {}  // moved only while nothing has started, and nothing is in it
-    std::optional<T> item;  // nothing after a grant: closed and drained
+    std::optional<T> item;            // nothing after a grant: closed and drained
   };
 
   static std::size_t checked(std::size_t capacity) {

@@ -6,11 +6,13 @@
 //   now_or_never  whether one that asks now would be let through, without waiting; takes it if so
 //   closed_error  what a wait gets when the object is closed
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <system_error>
 #include <utility>
 
+#include <weir/auto_reset_event.hpp>
 #include <weir/event.hpp>
 #include <weir/mutex.hpp>
 #include <weir/queue.hpp>
@@ -60,6 +62,16 @@ struct event_case : fails_when_closed {
   void let_one() { object().notify_one(); }
   void make_ready() { object().set(); }
   bool now_or_never() { return object().is_set(); }
+  void destroy() { made.reset(); }
+};
+
+struct auto_reset_event_case : fails_when_closed {
+  std::optional<auto_reset_event> made{std::in_place};
+  auto_reset_event& object() { return *made; }
+  auto wait() { return object().wait(); }
+  void let_one() { object().set(); }
+  void make_ready() { object().set(); }
+  bool now_or_never() { return object().wait().within(std::chrono::seconds(0)).wait().has_value(); }
   void destroy() { made.reset(); }
 };
 

@@ -15,7 +15,7 @@
 // Optional: take_along(), for an operation that refers to something of its caller's: called when the wait will outlive
 // the expression.
 //
-// All but take are noexcept, may be called from any thread, and call no code of the user's. A node with a
+// All but take are noexcept, may be called from any thread, and call no code of the user's under a lock. A node with a
 // member enter(context&) is told before try_now on whose behalf it waits.
 
 #include <concepts>

@@ -116,6 +116,16 @@ class synchronizer {
     });
   }
 
+  /// Whether somebody is queued whose claim nobody has won.
+  bool anybody_waits(locked&) noexcept {
+    bool found = false;
+    queue_.for_each_undecided([&](waiter&) {
+      found = true;
+      return false;
+    });
+    return found;
+  }
+
   /// False: it was not queued any more. What stands behind it may be due now: serve afterwards.
   bool unlink(locked&, waiter& queued) noexcept { return queue_.remove(queued); }
 

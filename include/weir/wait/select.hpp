@@ -69,6 +69,11 @@ class select_op {
 
   explicit select_op(Branch&... described) noexcept : ops_(described.described_op()...) { (described.begin(), ...); }
 
+  /// What its branches refer to comes along.
+  void take_along() noexcept {
+    std::apply([](auto&... op) { (take_along(op), ...); }, ops_);
+  }
+
   core::answer try_now(node& asking) noexcept {
     auto answer = core::answer::not_ready;
     any_of(asking, [&](auto& op, auto& each) {
@@ -123,6 +128,11 @@ class select_op {
   }
 
  private:
+  template <class Op>
+  static void take_along([[maybe_unused]] Op& op) noexcept {
+    if constexpr (requires { op.take_along(); }) op.take_along();
+  }
+
   template <std::size_t I>
   result<value_type> take_branch(node& granted) {
     using value = typename branch_at<I>::value;

@@ -159,6 +159,18 @@ TEST(queue, a_callback_takes_the_item_along) {
   EXPECT_EQ(*q.try_pop()->number, 2);
 }
 
+TEST(queue, a_callback_on_a_select_takes_the_item_along) {
+  queue<item> q(1);
+  queue<int> never;
+  EXPECT_TRUE(q.try_push(item(1)));
+  {
+    item passing(2);
+    (void)select(never.pop(), q.push(std::move(passing))).start([](auto) {});
+  }
+  EXPECT_EQ(*q.try_pop()->number, 1);
+  EXPECT_EQ(*q.try_pop()->number, 2);
+}
+
 TEST(queue, G11_closing_drains_and_then_gives_nothing) {
   queue<int> q(2);
   EXPECT_TRUE(q.try_push(1));

@@ -1,0 +1,132 @@
+#pragma once
+
+// auto_reset_event: a flag that lets one wait through each time it is set, and is reset by that.
+//
+// Who may call: any member from any thread at any time. The destructor may race tickets, timers and stop
+// requests, but no member call.
+// Order: first come, first served: a set() goes directly to the first that waits.
+// Cancellation: a wait that gave up has lost its place and has used up no set(). One that was granted cannot be
+// cancelled; a grant that could not be delivered sets the event again, for the next that waits.
+// Completions: a waiter goes on where it belongs (its executor, its own thread, or the flat loop of the thread that
+// called set()), after set() has done all its work.
+
+#include <weir/core/completion.hpp>
+#include <weir/core/operation.hpp>
+#include <weir/core/synchronizer.hpp>
+#include <weir/wait/operation.hpp>
+
+namespace weir {
+
+/// state: locked, queued, closed (core/synchronizer.hpp) and
+///   bit 3   set
+///
+/// I1  While it is set nobody undecided is queued.
+///
+/// Why no wake-up is lost: a waiter queues under the lock, having seen under it that the event is not set. A set() that
+/// comes later meets the queued bit (or the lock, and waits for it) and goes under the lock to the first that is
+/// undecided. One that withdraws was decided before, so no set() has gone to it.
+class auto_reset_event : public core::synchronizer {
+ public:
+  explicit auto_reset_event(bool set = false) noexcept : synchronizer(set ? set_bit : 0) {}
+
+  /// Closes: whoever waits gets errc::closed.
+  ~auto_reset_event() { shut(); }
+
+  /// Lets exactly one wait through: the first that is queued, else the next that comes. Sets do not add up.
+  void set() noexcept {
+    word seen = load();
+    while ((seen & (locked_bit | queued_bit)) == 0) {
+      if (advance(seen, seen | set_bit)) return;  // also if it is set: what was done before is published (G10)
+    }
+    set_slow();
+  }
+
+  void reset() noexcept {
+    locked lock(*this);
+    lock.state &= ~set_bit;
+  }
+
+  [[nodiscard]] bool is_set() const noexcept { return (load() & set_bit) != 0; }
+
+  /// Waits until it is set, and resets it. Fails with errc::closed.
+  auto wait() noexcept { return operation<wait_op>(wait_op(*this)); }
+
+  /// For tests: what holds between any two calls.
+  [[nodiscard]] bool check_invariants() noexcept {
+    locked lock(*this);
+    return (lock.state & set_bit) == 0 || !anybody_waits(lock);  // I1
+  }
+
+  class wait_op {
+   public:
+    using value_type = void;
+    using node = core::waiter;
+
+    explicit wait_op(auto_reset_event& waited) noexcept : event_(&waited) {}
+
+    core::answer try_now(node& asking) noexcept {
+      const core::outcome verdict = event_->take_now();
+      return verdict == core::outcome::pending ? core::answer::not_ready : asking.decide(verdict);
+    }
+
+    core::answer start(node& starting, core::completion&) noexcept {
+      locked lock(*event_);
+      const core::outcome verdict = judge(lock.state);
+      if (verdict == core::outcome::pending) return event_->enqueue(lock, starting);
+      const core::answer decided = starting.decide(verdict);  // claim first, then take
+      if (verdict == core::outcome::granted && decided == core::answer::done) lock.state &= ~set_bit;
+      return decided;
+    }
+
+    bool withdraw(node& queued, core::completion&) noexcept {
+      locked lock(*event_);
+      return event_->unlink(lock, queued);  // I1: whoever is behind it waits for the next set
+    }
+
+    void give_back(node&) noexcept { event_->set(); }
+    void take(node&) noexcept {}
+
+   private:
+    auto_reset_event* event_;
+  };
+
+ private:
+  static constexpr word set_bit = word{1} << own_shift;
+
+  /// By I1 a newcomer that finds it set overtakes nobody.
+  static core::outcome judge(word state) noexcept {
+    if ((state & closed_bit) != 0) return core::outcome::closed;
+    return (state & set_bit) != 0 ? core::outcome::granted : core::outcome::pending;
+  }
+
+  /// The fast path of waiting. Pending: not without waiting.
+  core::outcome take_now() noexcept {
+    word seen = load();
+    while ((seen & locked_bit) == 0) {
+      const core::outcome verdict = judge(seen);
+      if (verdict != core::outcome::granted || advance(seen, seen & ~set_bit)) return verdict;
+    }
+    return take_now_slow();
+  }
+
+  [[gnu::noinline]] core::outcome take_now_slow() noexcept {
+    locked lock(*this);
+    const core::outcome verdict = judge(lock.state);
+    if (verdict == core::outcome::granted) lock.state &= ~set_bit;
+    return verdict;
+  }
+
+  [[gnu::noinline]] void set_slow() noexcept {
+    core::completion done;
+    locked lock(*this);
+    lock.state |= set_bit;
+    serve(lock, done, [&](core::waiter& first) noexcept {
+      if ((lock.state & set_bit) == 0) return core::answer::not_ready;
+      const core::answer given = first.decide(core::outcome::granted);
+      if (given == core::answer::done) lock.state &= ~set_bit;  // I1
+      return given;
+    });
+  }
+};
+
+}  // namespace weir

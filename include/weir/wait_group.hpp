@@ -1,0 +1,125 @@
+#pragma once
+
+// wait_group: counts what is under way, and waits until nothing is. Unlike a latch it counts up too, and again.
+//
+// Who may call: any member from any thread at any time. The destructor may race tickets, timers and stop
+// requests, but no member call.
+// Order: the last done() tells the waiters in the order in which they came.
+// Cancellation: a wait that gave up costs nothing but its place; waiting counts nothing.
+// Completions: each waiter goes on where it belongs (its executor, its own thread, or the flat loop of the thread that
+// called the last done()), after done() has done all its work. By then more may have been added.
+
+#include <cstddef>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include <weir/core/completion.hpp>
+#include <weir/core/operation.hpp>
+#include <weir/core/synchronizer.hpp>
+#include <weir/wait/operation.hpp>
+
+namespace weir {
+
+/// state: locked, queued, closed (core/synchronizer.hpp) and
+///   bits 3…   how many are not done yet
+///
+/// I1  While none is nobody undecided is queued.
+///
+/// Why no wake-up is lost: a waiter queues under the lock, having seen under it that the count is not 0. The done()
+/// that brings it to 0 meets the queued bit (or the lock, and waits for it) and completes all of the queue under the
+/// lock.
+class wait_group : public core::synchronizer {
+ public:
+  /// The most that can be under way at once.
+  static constexpr std::size_t max() noexcept { return std::numeric_limits<std::size_t>::max() >> own_shift; }
+
+  wait_group() noexcept : synchronizer(0) {}
+
+  /// Closes: whoever waits gets errc::closed.
+  ~wait_group() { shut(); }
+
+  /// Throws std::overflow_error, and changes nothing, if there would be more than max(). A closed group still counts.
+  void add(std::size_t k = 1) {
+    std::size_t count = 0;
+    {
+      locked lock(*this);
+      count = count_in(lock.state);
+      if (k <= max() - count) {
+        lock.state += counts(k);
+        return;
+      }
+    }
+    throw std::overflow_error("weir::wait_group::add(" + std::to_string(k) + "): " + std::to_string(count) +
+                              " are not done yet, of at most " + std::to_string(max()));
+  }
+
+  /// One of those that were added. Throws std::invalid_argument, and changes nothing, if all are done already.
+  void done() {
+    word seen = load();  // the last is for the slow way if somebody waits
+    while ((seen & locked_bit) == 0 && count_in(seen) > ((seen & queued_bit) != 0 ? 1 : 0)) {
+      if (advance(seen, seen - counts(1))) return;
+    }
+    done_slow();
+  }
+
+  /// Waits until all are done. Fails with errc::closed.
+  auto wait() noexcept { return operation<wait_op>(wait_op(*this)); }
+
+  /// For tests: what holds between any two calls.
+  [[nodiscard]] bool check_invariants() noexcept {
+    locked lock(*this);
+    return count_in(lock.state) != 0 || !anybody_waits(lock);  // I1
+  }
+
+  class wait_op {
+   public:
+    using value_type = void;
+    using node = core::waiter;
+
+    explicit wait_op(wait_group& waited) noexcept : group_(&waited) {}
+
+    core::answer try_now(node& asking) noexcept { return judge(group_->load(), asking); }
+
+    core::answer start(node& starting, core::completion&) noexcept {
+      locked lock(*group_);
+      const core::answer now = judge(lock.state, starting);
+      return now == core::answer::not_ready ? group_->enqueue(lock, starting) : now;
+    }
+
+    bool withdraw(node& queued, core::completion&) noexcept {
+      locked lock(*group_);
+      return group_->unlink(lock, queued);  // whoever is behind it waits for the same
+    }
+
+    void give_back(node&) noexcept {}
+    void take(node&) noexcept {}
+
+   private:
+    static core::answer judge(word state, node& waiter) noexcept {
+      if ((state & closed_bit) != 0) return waiter.decide(core::outcome::closed);
+      return count_in(state) == 0 ? waiter.decide(core::outcome::granted) : core::answer::not_ready;
+    }
+
+    wait_group* group_;
+  };
+
+ private:
+  static constexpr word counts(std::size_t n) noexcept { return word{n} << own_shift; }
+  static constexpr std::size_t count_in(word state) noexcept { return static_cast<std::size_t>(state >> own_shift); }
+
+  [[gnu::noinline]] void done_slow() {
+    {
+      core::completion told;
+      locked lock(*this);
+      if (count_in(lock.state) != 0) {
+        lock.state -= counts(1);
+        if (count_in(lock.state) == 0) complete_all(lock, core::outcome::granted, told);  // I1
+        return;
+      }
+    }
+    throw std::invalid_argument("weir::wait_group::done(): 0 are not done yet: done() was called without add()");
+  }
+};
+
+}  // namespace weir
