@@ -72,30 +72,22 @@ struct time_limit<true> : core::timer {
 template <bool Used, class Wait>
 struct stop_limit {};
 
-/// The callback is registered before the wait is queued, and takes its own registration away when it has won: so the
-/// owner never waits for what runs inside request_stop() after it, which may be the code of others that this let
-/// through.
+/// A stop callback that has won takes its own registration away, which inside the callback does not wait: so the owner
+/// never waits for what runs inside request_stop() after it, which may be the code of others that this let through.
 template <class Wait>
 struct stop_limit<true, Wait> {
   struct on_stop {
     Wait* wait;
     void operator()() const noexcept {
       Wait& waiting = *wait;  // this object goes with its registration
-      if (!waiting.decide(core::outcome::cancelled)) return;
-      // acquire: pairs with register_with. Not yet: nothing is queued, nobody will be let through.
-      if (waiting.registered.load(std::memory_order_acquire)) waiting.registration.reset();
+      if (!waiting.claim_for_limit(core::outcome::cancelled) || !waiting.arrive()) return;
+      waiting.registration.reset();
       Wait::leave(waiting);
     }
   };
 
-  void register_with(Wait& waiting) noexcept {
-    registration.emplace(token, on_stop{&waiting});
-    registered.store(true, std::memory_order_release);  // release: pairs with on_stop
-  }
-
   platform::stop_token token;
   std::optional<platform::stop_callback<on_stop>> registration;
-  platform::atomic<bool> registered{false};
 };
 
 }  // namespace weir::wait

@@ -90,20 +90,23 @@ class wait_state : public std::conditional_t<branching<Op>, core::branching_clai
           self.op_.settle(self.node_, *decided.winner(), list);
         };
       }
-      arm_stop();
       const core::answer started = op_.start(node_, others);
       if (started == core::answer::done) return false;
-      if (started == core::answer::queued) arm_timer();
+      if (started == core::answer::queued) arm();
       if (this->finish_arming()) return true;
-      this->settle(others);
+      if (given_up_) {
+        op_.withdraw(node_, others);
+      } else {
+        this->settle(others);
+      }
       return false;
     }
   }
 
   /// By whoever withdraws it. True: decided by this call, and the owner has been told or will be.
   bool give_up(core::outcome verdict) noexcept {
-    if (!this->decide(verdict)) return false;
-    leave(*this);
+    if (!claim_for_limit(verdict)) return false;
+    if (this->arrive()) leave(*this);
     return true;
   }
 
@@ -173,16 +176,25 @@ class wait_state : public std::conditional_t<branching<Op>, core::branching_clai
 
   static constexpr bool arms = (Limits & limited) != 0 || branching<Op>;  // its starter is not done when it is queued
 
-  void arm_timer() noexcept {
+  void arm() noexcept {
     if constexpr ((Limits & timed) != 0) {
-      time_part::claim = [](core::timer& t) noexcept { return of(t).decide(core::outcome::timed_out); };
-      time_part::fire = [](core::timer& t) noexcept { leave(of(t)); };
+      time_part::claim = [](core::timer& t) noexcept { return of(t).claim_for_limit(core::outcome::timed_out); };
+      time_part::fire = [](core::timer& t) noexcept {
+        if (of(t).arrive()) leave(of(t));
+      };
       time_part::arm();
+    }
+    if constexpr ((Limits & stop_on) != 0) {
+      this->registration.emplace(this->token, typename stop_part::on_stop{this});
     }
   }
 
-  void arm_stop() noexcept {
-    if constexpr ((Limits & stop_on) != 0) stop_part::register_with(*this);
+  /// By a timer, a stop callback or a ticket. True: it has decided, and is to arrive(); then, if its starter is done,
+  /// to leave(). If not, the starter withdraws the wait itself.
+  bool claim_for_limit(core::outcome verdict) noexcept {
+    if (!this->decide(verdict)) return false;
+    given_up_ = true;
+    return true;
   }
 
   static wait_state& of(core::timer& t) noexcept { return static_cast<wait_state&>(static_cast<time_part&>(t)); }
@@ -202,6 +214,7 @@ class wait_state : public std::conditional_t<branching<Op>, core::branching_clai
     return true;
   }
 
+  bool given_up_ = false;  // decided by claim_for_limit; written by whoever decided, before it arrives
   Op op_;
   node node_;
 };
