@@ -1,0 +1,1 @@
+// The precompiled headers of all tests are made with this file.
