@@ -148,6 +148,11 @@ auto future<T>::get() {
   return operation<get_op>(get_op(state_));
 }
 
+namespace core {
+template <class T>
+class promised;
+}
+
 /// Dropped unset, its future gets errc::closed.
 template <class T = void>
 class promise {
@@ -167,6 +172,9 @@ class promise {
     if (state_ && !set_) state_->abandon();
   }
 
+  /// It can still be set: it was neither set nor moved away.
+  [[nodiscard]] bool pending() const noexcept { return state_ && !set_; }
+
   /// Once: throws std::logic_error the second time.
   future<T> get_future() {
     check(has_future_, "weir::promise::get_future: its future has been given out already");
@@ -183,6 +191,8 @@ class promise {
   void set_exception(std::exception_ptr thrown) { settle(result<T>::failure(std::move(thrown))); }
 
  private:
+  friend class core::promised<T>;
+
   void check(bool done_before, const char* sentence) const {
     if (!state_) throw std::logic_error("weir::promise: it was moved away");
     if (done_before) throw std::logic_error(sentence);

@@ -12,6 +12,7 @@
 // A lock by its own owner is an error, not a hang: where the owner is known (a chain of weir::tasks, a thread in
 // wait()), locking again fails with errc::would_deadlock.
 
+#include <mutex>
 #include <system_error>
 #include <type_traits>
 #include <utility>
@@ -140,6 +141,8 @@ class mutex : public core::synchronizer {
 class [[nodiscard]] mutex::guard {
  public:
   guard() noexcept = default;
+  /// Takes over what is locked already.
+  guard(weir::mutex& held, std::adopt_lock_t) noexcept : mutex_(&held) {}
   guard(guard&& from) noexcept : mutex_(std::exchange(from.mutex_, nullptr)) {}
   guard& operator=(guard&& from) noexcept {
     guard taken(std::move(from));
@@ -160,7 +163,10 @@ class [[nodiscard]] mutex::guard {
   }
 
   /// Leaves the mutex locked, to be unlocked by whoever called this. Null if it holds nothing.
-  mutex* release() noexcept { return std::exchange(mutex_, nullptr); }
+  weir::mutex* release() noexcept { return std::exchange(mutex_, nullptr); }
+
+  /// What it holds; null if nothing.
+  [[nodiscard]] weir::mutex* mutex() const noexcept { return mutex_; }
 
   /// Forgets who locked it: before the guard is handed on to another task or thread, which may then wait for
   /// what the old one locks, and the old one for this.
@@ -169,10 +175,7 @@ class [[nodiscard]] mutex::guard {
   }
 
  private:
-  friend class mutex;
-  explicit guard(mutex& held) noexcept : mutex_(&held) {}
-
-  mutex* mutex_ = nullptr;
+  weir::mutex* mutex_ = nullptr;
 };
 
 /// Value is void, or guard.
@@ -206,7 +209,7 @@ class mutex::lock_op {
   void give_back(node&) noexcept { mutex_->unlock(); }
 
   Value take(node&) noexcept {
-    if constexpr (!std::is_void_v<Value>) return guard(*mutex_);
+    if constexpr (!std::is_void_v<Value>) return guard(*mutex_, std::adopt_lock);
   }
 
  private:
@@ -217,6 +220,6 @@ auto mutex::lock() noexcept { return operation<lock_op<void>>(lock_op<void>(*thi
 
 auto mutex::scoped_lock() noexcept { return operation<lock_op<guard>>(lock_op<guard>(*this)); }
 
-mutex::guard mutex::try_scoped_lock() noexcept { return try_lock() ? guard(*this) : guard(); }
+mutex::guard mutex::try_scoped_lock() noexcept { return try_lock() ? guard(*this, std::adopt_lock) : guard(); }
 
 }  // namespace weir

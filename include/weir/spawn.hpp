@@ -16,45 +16,51 @@ namespace weir {
 
 namespace core {
 
-template <class T>
-class spawned final : public future_state<T>, private work, private task_end {
+/// A task that runs on its own. Derived says what happens to what it comes to: store(result<T>), which may throw what
+/// moving a T throws, and then, when the frame is gone, ended(failed), which may destroy it.
+template <class T, class Derived>
+class detached : private work, private task_end {
  public:
-  static future<T> start(executor_ref where, task<T> body, platform::stop_token stop) {
-    auto* self = new spawned(where, std::move(body), std::move(stop));
-    self->use();  // its own, until the task has ended
-    future<T> given{shared<future_state<T>>(self)};
-    where.post(*self);
-    return given;
-  }
+  detached(const detached&) = delete;
+  detached& operator=(const detached&) = delete;
 
- private:
-  spawned(executor_ref where, task<T> body, platform::stop_token stop)
+  /// It may have ended, and be gone, before this returns.
+  void post() noexcept { context_.executor.post(*this); }
+
+ protected:
+  detached(executor_ref where, task<T> body, platform::stop_token stop) noexcept
       : work([](work& posted) noexcept {
-          auto& self = static_cast<spawned&>(posted);
+          auto& self = static_cast<detached&>(posted);
           self.body_.start(self.context_, self);
         }),
-        task_end([](task_end& end) noexcept { return static_cast<spawned&>(end).finish(); }),
+        task_end([](task_end& end) noexcept { return static_cast<detached&>(end).finish(); }),
         body_(std::move(body)),
         context_(where, owner_id::make(), std::move(stop)) {}
+  ~detached() = default;
 
+ private:
   std::coroutine_handle<> finish() noexcept {
-    try {
-      this->store(outcome());
-    } catch (...) {  // what it returned could not be moved
-      this->store(result<T>::failure(std::current_exception()));
+    auto& self = static_cast<Derived&>(*this);
+    std::exception_ptr thrown = body_.exception();
+    if (!thrown) {
+      try {
+        store_value(self);
+      } catch (...) {  // what it returned could not be moved
+        thrown = std::current_exception();
+      }
     }
+    const bool failed = static_cast<bool>(thrown);
+    if (failed) self.store(result<T>::failure(std::move(thrown)));
     body_ = {};
-    this->tell();
-    this->drop();
+    self.ended(failed);
     return std::noop_coroutine();
   }
 
-  result<T> outcome() {
-    if (auto thrown = body_.exception()) return result<T>::failure(std::move(thrown));
+  void store_value(Derived& self) {
     if constexpr (std::is_void_v<T>) {
-      return {};
+      self.store(result<T>());
     } else {
-      return result<T>(std::in_place, body_.take());
+      self.store(result<T>(std::in_place, body_.take()));
     }
   }
 
@@ -62,11 +68,28 @@ class spawned final : public future_state<T>, private work, private task_end {
   context context_;
 };
 
+template <class T>
+class spawned final : public future_state<T>, public detached<T, spawned<T>> {
+ public:
+  spawned(executor_ref where, task<T> body, platform::stop_token stop) noexcept
+      : detached<T, spawned>(where, std::move(body), std::move(stop)) {
+    this->use();  // its own, until the task has ended
+  }
+
+  void ended(bool) noexcept {
+    this->tell();
+    this->drop();
+  }
+};
+
 }  // namespace core
 
 template <executor E, class T>
 future<T> spawn(E& where, task<T> body, platform::stop_token stop = {}) {
-  return core::spawned<T>::start(executor_ref(where), std::move(body), std::move(stop));
+  auto* started = new core::spawned<T>(executor_ref(where), std::move(body), std::move(stop));
+  future<T> given{core::shared<core::future_state<T>>(started)};
+  started->post();
+  return given;
 }
 
 }  // namespace weir

@@ -86,17 +86,21 @@ class claim : public work {
     return !arms_ || (word_.fetch_or(completed, std::memory_order_acq_rel) & arming) == 0;
   }
 
-  /// Unlinks the branches that lost, wherever they are queued. By whoever lets the owner go on.
-  inline void settle(completion& list) noexcept;
+  /// What is left to do between the decision and the telling, by whoever lets the owner go on. True: tell the owner.
+  /// False: there is more to wait for, and who completes that tells it.
+  inline bool settle(completion& list) noexcept;
 
   /// Of several branches the one that decided.
   inline void won_by(waiter& branch) noexcept;
+
+  /// By the owner, who was told, and waits again.
+  inline void reset() noexcept;
 
  protected:
   ~claim() = default;
 
  private:
-  friend class branching_claim;
+  friend class settling_claim;
 
   static constexpr std::uint32_t outcome_mask = 0xff;
   static constexpr std::uint32_t arming = 0x100;
@@ -105,21 +109,21 @@ class claim : public work {
   platform::atomic<std::uint32_t> word_{0};
   deciders deciders_ = deciders::lock_holder;
   bool arms_ = false;
-  bool branching_ = false;
+  bool settles_ = false;
 };
 
-/// The claim of a wait for the first of several objects.
-class branching_claim : public claim {
+/// The claim of a wait that is not over when it is decided: a select withdraws its other branches, a condition locks
+/// its mutex again.
+class settling_claim : public claim {
  public:
-  /// Withdraws every branch but the winner.
-  using settle_function = void (*)(branching_claim&, completion&) noexcept;
+  using settle_function = bool (*)(settling_claim&, completion&) noexcept;
 
   /// The branch that decided; null if none has (pending, or given up).
   [[nodiscard]] waiter* winner() const noexcept { return winner_; }
 
  protected:
-  branching_claim() noexcept { branching_ = true; }
-  ~branching_claim() = default;
+  settling_claim() noexcept { settles_ = true; }
+  ~settling_claim() = default;
 
   settle_function settle_ = nullptr;
 
@@ -128,14 +132,19 @@ class branching_claim : public claim {
   waiter* winner_ = nullptr;  // written by whoever decided, read by those it then lets go on
 };
 
-inline void claim::settle(completion& list) noexcept {
-  if (!branching_) return;
-  auto& self = static_cast<branching_claim&>(*this);
-  if (self.winner_ != nullptr) self.settle_(self, list);  // who gave up has withdrawn all branches
+inline bool claim::settle(completion& list) noexcept {
+  if (!settles_) return true;
+  auto& self = static_cast<settling_claim&>(*this);
+  return self.settle_(self, list);
 }
 
 inline void claim::won_by(waiter& branch) noexcept {
-  if (branching_) static_cast<branching_claim&>(*this).winner_ = &branch;
+  if (settles_) static_cast<settling_claim&>(*this).winner_ = &branch;
+}
+
+inline void claim::reset() noexcept {
+  word_.store(0, std::memory_order_relaxed);  // relaxed: nobody else sees it until it is queued again
+  if (settles_) static_cast<settling_claim&>(*this).winner_ = nullptr;
 }
 
 }  // namespace weir::core

@@ -24,9 +24,7 @@ class completion {
     work_list told;
     while (work* item = decided_.pop_front()) {
       auto& wait = static_cast<claim&>(*item);
-      if (!wait.arrive()) continue;
-      wait.settle(*this);
-      told.push_back(wait);
+      if (wait.arrive() && wait.settle(*this)) told.push_back(wait);
     }
     // Pass two. Waiters without an executor gather in the flat loop, so that nobody's code delays a telling.
     flat_loop::scope gather;

@@ -12,8 +12,16 @@
 //   give_back(node)          a grant that can no longer be delivered: as if it had not been made.
 //   take(node)               after a grant, once: the value, or a result<value_type> if success can still fail.
 //
-// Optional: take_along(), for an operation that refers to something of its caller's: called when the wait will outlive
-// the expression.
+// Optional:
+//   take_along()             for an operation that refers to something of its caller's: called when the wait will
+//                            outlive the expression.
+//   queued(node)             by the starter, once it is queued and before its owner can be told: what it lets go of.
+//   settle(node, winner, list)  decided, by this waiter or (null) by a limit: what is left to do before the owner is
+//                            told. False: there is more to wait for, and who completes that runs node.wait. Such an
+//                            operation is also asked for its outcome(node, verdict), and give_back is called for every
+//                            verdict.
+//   step_back(node)          while settling: true, that wait was taken back.
+//   again(node, verdict)     by the owner, in its own place, once it was told: true, it waits once more.
 //
 // All but take are noexcept, may be called from any thread, and call no code of the user's under a lock. A node with a
 // member enter(context&) is told before try_now on whose behalf it waits.

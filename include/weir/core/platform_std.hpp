@@ -15,6 +15,7 @@ namespace weir::platform {
 template <class T>
 using atomic = std::atomic<T>;
 
+using stop_source = std::stop_source;
 using stop_token = std::stop_token;
 
 template <class Callback>

@@ -146,6 +146,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
   template <class Callback>
     requires std::is_invocable_v<Callback&, result<value_type>>
   ticket start(Callback callback) && {
+    static_assert(!wait::repeating<Op>, "condition::wait is for co_await and wait(): its waiter holds a guard");
     return wait::callback_wait<Op, Limits, Callback>::start(description(), where_.executor(), std::move(callback));
   }
 
@@ -165,7 +166,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
   bool await_suspend(std::coroutine_handle<> owner) noexcept {
     const bool elsewhere = where_.elsewhere();
     owner_ = owner.address();
-    this->run_ = [](work& told) noexcept { of(told).resume_owner(); };
+    this->run_ = &told;
     this->phase_ = wait::phase::suspended;
     if (!(elsewhere && this->ready()) && this->enqueue()) return true;
     if (elsewhere) {
@@ -211,8 +212,17 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
 
   static operation& of(work& told) noexcept { return static_cast<operation&>(told); }
 
+  static void told(work& decided) noexcept { of(decided).resume_owner(); }
+
   void resume_owner() noexcept {
-    this->run_ = [](work& posted) noexcept { std::coroutine_handle<>::from_address(of(posted).owner_).resume(); };
+    this->run_ = [](work& posted) noexcept {
+      auto& self = of(posted);
+      if constexpr (wait::repeating<Op>) {
+        self.run_ = &told;
+        if (self.enqueue_again()) return;
+      }
+      std::coroutine_handle<>::from_address(self.owner_).resume();
+    };
     where_.executor().post(*this);
   }
 
@@ -222,9 +232,10 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
     this->run_ = [](work& told) noexcept { static_cast<platform::parker*>(of(told).owner_)->unpark(); };
     auto& loop = core::flat_loop::current();
     loop.run();  // whoever is behind this completion neither waits with it nor behind it
-    if (!this->enqueue()) return;
-    loop.run();  // whom this has let through
-    core::park(sleeper);
+    for (bool queued = this->enqueue(); queued; queued = this->enqueue_again()) {
+      loop.run();  // whom this has let through
+      core::park(sleeper);
+    }
     owner_ = nullptr;
   }
 

@@ -32,7 +32,8 @@ struct branch {
 template <class Op, unsigned Limits, class Where>
 struct branch<operation<Op, Limits, Where>> {
   static constexpr bool is_operation = true;
-  static constexpr bool is_select = branching<Op>;
+  static constexpr bool is_select = requires { Op::is_select; };
+  static constexpr bool is_one_wait = !settling<Op>;
   static constexpr bool is_plain = (Limits & limited) == 0 && std::is_same_v<Where, own_context>;
   static constexpr bool reports = (Limits & as_result) != 0;
 
@@ -51,6 +52,7 @@ class select_op {
 
  public:
   using value_type = std::variant<typename branch<Branch>::alternative...>;
+  static constexpr bool is_select = true;
 
   /// Its own links are never used: each branch has a place in a queue of its own.
   struct node : core::waiter {
@@ -102,10 +104,13 @@ class select_op {
     return was_queued;
   }
 
-  void settle(node& decided, core::waiter& winner, core::completion& list) noexcept {
+  /// Who gave up has withdrawn all branches.
+  bool settle(node& decided, core::waiter* winner, core::completion& list) noexcept {
+    if (winner == nullptr) return true;
     each_of(decided, [&](auto& op, auto& each) {
-      if (&each != &winner) op.withdraw(each, list);
+      if (&each != winner) op.withdraw(each, list);
     });
+    return true;
   }
 
   /// A failure of a branch that reports its failures is the success of the select.
@@ -186,7 +191,7 @@ class select_op {
   }
 
   static std::optional<std::size_t> winner_of(const node& decided) noexcept {
-    const core::waiter* winner = static_cast<core::branching_claim*>(decided.wait)->winner();
+    const core::waiter* winner = static_cast<core::settling_claim*>(decided.wait)->winner();
     std::optional<std::size_t> found;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       ((winner == &std::get<I>(decided.branches) ? found.emplace(I), void() : void()), ...);
@@ -207,6 +212,7 @@ auto select(Branch&&... branches) {
   static_assert((!std::is_lvalue_reference_v<Branch> && ...), "select takes its operations along: std::move them");
   static_assert((wait::branch<Branch>::is_operation && ...), "a branch of a select is an operation");
   static_assert((!wait::branch<Branch>::is_select && ...), "selects do not nest: list all branches in one");
+  static_assert((wait::branch<Branch>::is_one_wait && ...), "condition::wait is no branch of a select: it waits twice");
   static_assert((wait::branch<Branch>::is_plain && ...),
                 "limits and resume_on belong on the select, not on a branch: select(a, b).within(1s)");
   using op = wait::select_op<Branch...>;

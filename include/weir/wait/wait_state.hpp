@@ -6,9 +6,11 @@
 //   ready()                 stopped, or decided at once? If not:
 //   enqueue()               true: queued, and the owner will be told. From here until then nothing of the
 //                           wait may be touched by its starter. False: decided meanwhile
+//   enqueue_again()         once told: true, queued again
 //   finish()                the limits are disarmed; then outcome() and take()
 // or, for an owner that goes away while it is queued or granted, abandon().
 
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -23,14 +25,20 @@ namespace weir::wait {
 
 enum class phase : std::uint8_t { described, spent, suspended };
 
-/// An operation that waits for the first of several: it says so, and settles.
+/// An operation that is not over when it is decided (core/operation.hpp).
 template <class Op>
-concept branching = requires(Op& op, typename Op::node& node, core::waiter& winner, core::completion& list) {
-  { op.settle(node, winner, list) } noexcept;
+concept settling = requires(Op& op, typename Op::node& node, core::waiter* winner, core::completion& list) {
+  { op.settle(node, winner, list) } noexcept -> std::same_as<bool>;
+};
+
+/// An operation whose owner looks at what it has come to, and may wait again.
+template <class Op>
+concept repeating = requires(Op& op, typename Op::node& node, core::outcome verdict) {
+  { op.again(node, verdict) } noexcept -> std::same_as<bool>;
 };
 
 template <core::waitable Op, unsigned Limits>
-class wait_state : public std::conditional_t<branching<Op>, core::branching_claim, core::claim>,
+class wait_state : public std::conditional_t<settling<Op>, core::settling_claim, core::claim>,
                    private time_limit<(Limits & timed) != 0>,
                    private stop_limit<(Limits & stop_on) != 0, wait_state<Op, Limits>> {
  public:
@@ -67,40 +75,23 @@ class wait_state : public std::conditional_t<branching<Op>, core::branching_clai
   /// The order of the checks is the order of the outcomes: cancelled, closed, would_deadlock, granted, timed_out.
   bool ready() noexcept {
     node_.wait = this;
-    if constexpr ((Limits & stop_on) != 0) {
-      if (this->token.stop_requested()) return this->decide(core::outcome::cancelled);
-    }
-    if (op_.try_now(node_) == core::answer::done) return true;
-    if constexpr ((Limits & timed) != 0) {
-      if (this->expired()) return this->decide(core::outcome::timed_out);
-    }
-    return false;
+    return stopped() || op_.try_now(node_) == core::answer::done || timed_out();
   }
 
-  bool enqueue() noexcept {
-    core::completion others;
-    if constexpr (!arms) {
-      return op_.start(node_, others) == core::answer::queued;
-    } else {
-      this->raced_by(core::deciders::anybody);
-      this->start_arming();
-      if constexpr (branching<Op>) {
-        this->settle_ = [](core::branching_claim& decided, core::completion& list) noexcept {
-          auto& self = static_cast<wait_state&>(decided);
-          self.op_.settle(self.node_, *decided.winner(), list);
-        };
+  bool enqueue() noexcept { return queue_up() || enqueue_again(); }
+
+  /// By the owner, in its own place, once it was told. True: it waits again, and nothing of the wait may be touched.
+  /// False: what it has come to stands.
+  bool enqueue_again() noexcept {
+    if constexpr (repeating<Op>) {
+      for (finish(); op_.again(node_, this->verdict()); finish()) {
+        this->reset();
+        given_up_ = false;
+        if (stopped() || timed_out()) return false;
+        if (queue_up()) return true;
       }
-      const core::answer started = op_.start(node_, others);
-      if (started == core::answer::done) return false;
-      if (started == core::answer::queued) arm();
-      if (this->finish_arming()) return true;
-      if (given_up_) {
-        op_.withdraw(node_, others);
-      } else {
-        this->settle(others);
-      }
-      return false;
     }
+    return false;
   }
 
   /// By whoever withdraws it. True: decided by this call, and the owner has been told or will be.
@@ -116,7 +107,7 @@ class wait_state : public std::conditional_t<branching<Op>, core::branching_clai
   }
 
   [[nodiscard]] core::outcome outcome() const noexcept {
-    if constexpr (branching<Op>) {
+    if constexpr (settling<Op>) {
       return op_.outcome(node_, this->verdict());
     } else {
       return this->verdict();
@@ -154,9 +145,18 @@ class wait_state : public std::conditional_t<branching<Op>, core::branching_clai
       finish();
       return;
     }
-    for (platform::spinner spin; !told.retract(*this);) spin.step();  // its decider is about to post it
+    for (platform::spinner spin; !told.retract(*this) && !step_back();) spin.step();  // its decider is about to post it
     finish();
-    if (outcome() == core::outcome::granted) op_.give_back(node_);
+    if (settling<Op> || this->verdict() == core::outcome::granted) op_.give_back(node_);
+  }
+
+  /// Out of the queue. False: it is decided already.
+  bool withdraw() noexcept {
+    core::completion others;
+    if (this->raced_by() == core::deciders::lock_holder) return !this->decided() && op_.withdraw(node_, others);
+    if (!this->decide(core::outcome::cancelled)) return false;
+    op_.withdraw(node_, others);
+    return true;
   }
 
  protected:
@@ -174,7 +174,62 @@ class wait_state : public std::conditional_t<branching<Op>, core::branching_clai
 
   using stop_part = stop_limit<(Limits & stop_on) != 0, wait_state>;
 
-  static constexpr bool arms = (Limits & limited) != 0 || branching<Op>;  // its starter is not done when it is queued
+  static constexpr bool lets_go = requires(Op& op, node& queued) { op.queued(queued); };
+  static constexpr bool arms = (Limits & limited) != 0 || settling<Op>;  // its starter is not done when it is queued
+
+  struct nothing {};
+  using letting_go =
+      std::conditional_t<lets_go, core::flat_loop::scope, nothing>;  // bare code that it lets through waits
+
+  bool queue_up() noexcept {
+    [[maybe_unused]] const letting_go afterwards;
+    core::completion others;
+    if constexpr (!arms) {
+      return op_.start(node_, others) == core::answer::queued;
+    } else {
+      this->raced_by(core::deciders::anybody);
+      this->start_arming();
+      if constexpr (settling<Op>) {
+        this->settle_ = [](core::settling_claim& decided, core::completion& list) noexcept {
+          auto& self = static_cast<wait_state&>(decided);
+          return self.op_.settle(self.node_, decided.winner(), list);
+        };
+      }
+      const core::answer started = op_.start(node_, others);
+      if (started == core::answer::done) return false;
+      if (started == core::answer::queued) {
+        if constexpr (lets_go) op_.queued(node_);
+        arm();
+      }
+      if (this->finish_arming()) return true;
+      if (given_up_) op_.withdraw(node_, others);
+      return !this->settle(others);
+    }
+  }
+
+  bool stopped() noexcept {
+    if constexpr ((Limits & stop_on) != 0) {
+      return this->token.stop_requested() && this->decide(core::outcome::cancelled);
+    } else {
+      return false;
+    }
+  }
+
+  bool timed_out() noexcept {
+    if constexpr ((Limits & timed) != 0) {
+      return this->expired() && this->decide(core::outcome::timed_out);
+    } else {
+      return false;
+    }
+  }
+
+  bool step_back() noexcept {
+    if constexpr (requires { op_.step_back(node_); }) {
+      return op_.step_back(node_);
+    } else {
+      return false;
+    }
+  }
 
   void arm() noexcept {
     if constexpr ((Limits & timed) != 0) {
@@ -204,14 +259,6 @@ class wait_state : public std::conditional_t<branching<Op>, core::branching_clai
     core::completion done;
     decided.op_.withdraw(decided.node_, done);
     done.add(decided);
-  }
-
-  bool withdraw() noexcept {
-    core::completion others;
-    if (this->raced_by() == core::deciders::lock_holder) return !this->decided() && op_.withdraw(node_, others);
-    if (!this->decide(core::outcome::cancelled)) return false;
-    op_.withdraw(node_, others);
-    return true;
   }
 
   bool given_up_ = false;  // decided by claim_for_limit; written by whoever decided, before it arrives

@@ -1,0 +1,199 @@
+#pragma once
+
+// condition: waits, with a mutex let go meanwhile, until somebody says that something has changed.
+//
+// Who may call: any member from any thread at any time, with or without the mutex. The destructor may race tickets,
+// timers and stop requests, but no member call.
+// Order: notify_one() wakes the first that waits; whoever is woken queues for its mutex in that order too.
+// Cancellation: a limit covers the notification, never the lock: the mutex is held again whenever the wait completes. A
+// notification that was won is success, however late; one that can no longer be delivered goes to the next.
+// Completions: a waiter goes on where it belongs (its executor, its own thread, or the flat loop of the thread that
+// unlocked the mutex), once it holds the mutex. Nobody is woken only to wait for it.
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+#include <weir/core/completion.hpp>
+#include <weir/core/context.hpp>
+#include <weir/core/operation.hpp>
+#include <weir/core/synchronizer.hpp>
+#include <weir/mutex.hpp>
+#include <weir/wait/operation.hpp>
+#include <weir/wait/wait_state.hpp>
+
+namespace weir {
+
+/// state: locked, queued, closed (core/synchronizer.hpp)
+///
+/// Why no notification is lost: a waiter is queued here before it lets go of the mutex, so whoever changes something
+/// under the mutex and then notifies finds it. The notification decides the wait; the lock is a second wait, begun by
+/// whoever decided the first, on the waiter's behalf.
+class condition : public core::synchronizer {
+  struct until_told {};
+
+ public:
+  condition() noexcept : synchronizer(0) {}
+
+  /// Closes: whoever waits gets errc::closed, holding its mutex.
+  ~condition() { shut(); }
+
+  template <class Predicate>
+  class wait_op;
+
+  /// Waits for a notification. The mutex that `held` holds is unlocked meanwhile, and held again afterwards, also after
+  /// a failure; only if it was closed meanwhile is `held` empty, and the wait fails with errc::closed. Throws
+  /// std::system_error(errc::not_owner) where it is called if `held` is empty.
+  inline auto wait(mutex::guard& held);
+
+  /// Waits until the predicate holds, looking before it waits and after each notification; it is called by the waiter,
+  /// which holds the mutex. After a time-out or a stop the wait succeeds if it holds then.
+  template <class Predicate>
+  auto wait(mutex::guard& held, Predicate holds) {
+    if (!held) throw std::system_error(make_error_code(errc::not_owner), "weir::condition::wait");
+    using op = wait_op<Predicate>;
+    return operation<op>(op(*this, held, std::move(holds)), *held.mutex());
+  }
+
+  /// Wakes the first that waits.
+  void notify_one() noexcept {
+    core::completion done;
+    locked lock(*this);
+    bool woken = false;
+    serve(lock, done, [&](core::waiter& first) noexcept {
+      if (woken) return core::answer::not_ready;
+      const core::answer given = first.decide(core::outcome::granted);
+      if (given == core::answer::done) {
+        static_cast<node&>(first).alone = true;
+        woken = true;
+      }
+      return given;
+    });
+  }
+
+  /// Wakes all that wait.
+  void notify_all() noexcept {
+    core::completion done;
+    locked lock(*this);
+    complete_all(lock, core::outcome::granted, done);
+  }
+
+ private:
+  /// The second wait, for the mutex. Whoever completes it tells the owner of the first.
+  class relocking final : public wait::wait_state<mutex::lock_op<void>, wait::none> {
+    using state = wait::wait_state<mutex::lock_op<void>, wait::none>;
+
+   public:
+    explicit relocking(mutex& wanted) noexcept : state(mutex::lock_op<void>(wanted)) {}
+
+    /// True: it is queued for it.
+    bool begin(core::claim& first) noexcept {
+      first_ = &first;
+      this->reset();
+      this->run_ = [](work& told) noexcept { static_cast<relocking&>(told).first_->run(); };
+      return !this->ready() && this->enqueue();
+    }
+
+   private:
+    core::claim* first_ = nullptr;
+  };
+
+  struct node : core::waiter {
+    explicit node(mutex& wanted) noexcept : relock(wanted), unlocked(&wanted) {}
+    void enter(core::context& where) noexcept { relock.enter(where); }
+
+    relocking relock;
+    mutex* unlocked;
+    std::exception_ptr thrown;  // by the predicate
+    bool let_go = false;        // the mutex is not the guard's: unlocked, or being locked again
+    bool alone = false;         // woken by notify_one: nobody else was
+    bool holds = false;         // the predicate does, or has thrown
+  };
+};
+
+template <class Predicate>
+class condition::wait_op {
+ public:
+  using value_type = void;
+  using node = condition::node;
+
+  wait_op(condition& waited, mutex::guard& held, Predicate holds)
+      : condition_(&waited), guard_(&held), holds_(std::move(holds)) {}
+
+  core::answer try_now(node& asking) noexcept {
+    if (condition_->closed()) return asking.decide(core::outcome::closed);
+    return fulfilled(asking) ? asking.decide(core::outcome::granted) : core::answer::not_ready;
+  }
+
+  core::answer start(node& starting, core::completion&) noexcept {
+    starting.alone = false;
+    locked lock(*condition_);
+    return lock.closed() ? starting.decide(core::outcome::closed) : condition_->enqueue(lock, starting);
+  }
+
+  void queued(node& waiting) noexcept {
+    waiting.let_go = true;
+    guard_->release()->unlock();
+  }
+
+  bool withdraw(node& queued, core::completion&) noexcept {
+    locked lock(*condition_);
+    return condition_->unlink(lock, queued);  // whoever is behind it waits for the same
+  }
+
+  bool settle(node& decided, core::waiter*, core::completion&) noexcept {
+    return !decided.let_go || !decided.relock.begin(*decided.wait);
+  }
+
+  bool step_back(node& decided) noexcept { return decided.relock.withdraw(); }
+
+  /// The guard holds the mutex again, unless that was closed.
+  bool again(node& told, core::outcome verdict) noexcept {
+    if (!told.let_go || told.relock.outcome() != core::outcome::granted) return false;
+    told.let_go = false;
+    *guard_ = mutex::guard(*told.unlocked, std::adopt_lock);
+    if constexpr (std::is_same_v<Predicate, until_told>) return false;
+    return verdict != core::outcome::closed && !fulfilled(told) && verdict == core::outcome::granted;
+  }
+
+  core::outcome outcome(const node& told, core::outcome verdict) const noexcept {
+    if (told.let_go) return told.relock.outcome();
+    return told.holds ? core::outcome::granted : verdict;
+  }
+
+  /// The lock, if it was given; and to the next the notification that only this one got.
+  void give_back(node& told) noexcept {
+    if (told.let_go && told.relock.outcome() == core::outcome::granted) told.unlocked->unlock();
+    if (told.alone) condition_->notify_one();
+  }
+
+  void take(node& granted) {
+    if (granted.thrown) std::rethrow_exception(granted.thrown);
+  }
+
+ private:
+  /// The predicate's exception is the wait's own: thrown where the waiter goes on.
+  bool fulfilled([[maybe_unused]] node& asking) noexcept {
+    if constexpr (!std::is_same_v<Predicate, until_told>) {
+      try {
+        asking.holds = static_cast<bool>(holds_());
+      } catch (...) {
+        asking.thrown = std::current_exception();
+        asking.holds = true;
+      }
+    }
+    return asking.holds;
+  }
+
+  condition* condition_;
+  mutex::guard* guard_;
+  [[no_unique_address]] Predicate holds_;
+};
+
+auto condition::wait(mutex::guard& held) { return wait(held, until_told()); }
+
+}  // namespace weir

@@ -1,0 +1,354 @@
+#pragma once
+
+// pool: runs tasks on an executor, at most so many at once. Submitting waits for a free slot: no queue grows inside.
+//
+// Who may call: any member from any thread at any time. The destructor may race tickets, timers and stop requests, but
+// no member call; tasks may outlive the pool.
+// Order: slots go to those who wait to submit in the order in which they came; try_submit() does not overtake.
+// Cancellation: a submit that gave up has queued and started nothing, and its task is destroyed unstarted.
+// Completions: a submitter goes on where it belongs (its executor, its own thread, or the flat loop of the thread that
+// freed the slot), and starts its task there, on the pool's executor.
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <weir/core/atomic.hpp>
+#include <weir/core/completion.hpp>
+#include <weir/core/executor.hpp>
+#include <weir/core/operation.hpp>
+#include <weir/core/synchronizer.hpp>
+#include <weir/future.hpp>
+#include <weir/run/task.hpp>
+#include <weir/spawn.hpp>
+#include <weir/wait/operation.hpp>
+#include <weir/wait_group.hpp>
+
+namespace weir {
+
+namespace core {
+
+/// The slots of a pool, shared with the tasks that run in it.
+///
+/// state: locked, queued, closed (core/synchronizer.hpp); all else is under the lock.
+///
+/// I1  A slot is in use from the grant of a submit until the end of its task, and never more than limit are taken.
+/// I2  Undecided submits are queued only while it is open and no slot is free.
+/// I3  unfinished_ counts the slots in use and those whose future has still to be told.
+class pool_slots final : public synchronizer {
+ public:
+  pool_slots(executor_ref where, std::size_t limit, platform::stop_source stops) noexcept
+      : synchronizer(0), where_(where), stops_(std::move(stops)), limit_(limit) {}
+
+  void use() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }  // relaxed: its caller holds it already
+  void drop() noexcept {
+    // acq_rel: the last to leave sees all that the others did before it destroys
+    if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+  [[nodiscard]] executor_ref where() const noexcept { return where_; }
+  [[nodiscard]] platform::stop_token stop_token() const noexcept { return stops_.get_token(); }
+  [[nodiscard]] wait_group& unfinished() noexcept { return unfinished_; }
+
+  answer try_now(waiter& asking) noexcept {
+    locked lock(*this);
+    return judge(lock, asking);
+  }
+
+  answer start(waiter& starting) noexcept {
+    locked lock(*this);
+    const answer now = judge(lock, starting);
+    return now == answer::not_ready ? enqueue(lock, starting) : now;
+  }
+
+  bool withdraw(waiter& queued) noexcept {
+    locked lock(*this);
+    return unlink(lock, queued);  // I2: those behind it still have to wait
+  }
+
+  bool try_take() noexcept {
+    locked lock(*this);
+    if (lock.closed() || !is_free()) return false;
+    take(lock);
+    return true;
+  }
+
+  enum class end { value, exception, unstarted };
+
+  /// A slot is free again. Then its future is to be told, and then finished() to be called.
+  void free_slot(end how) noexcept {
+    completion done;
+    locked lock(*this);
+    if (how == end::value) add(completed_, 1);
+    if (how == end::exception) add(failed_, 1);
+    in_use_.store(read(in_use_) - 1, std::memory_order_relaxed);  // relaxed: written under the lock, as all of these
+    serve_free(lock, done);
+  }
+
+  void finished() noexcept { unfinished_.done(); }
+
+  /// A slot that was taken and not used.
+  void return_slot() noexcept {
+    free_slot(end::unstarted);
+    finished();
+  }
+
+  void resize(std::size_t limit) noexcept {
+    completion done;
+    locked lock(*this);
+    limit_.store(limit, std::memory_order_relaxed);  // relaxed: see free_slot
+    serve_free(lock, done);
+  }
+
+  void request_stop() noexcept {
+    close();
+    stops_.request_stop();
+  }
+
+  /// By the destructor of the pool: nobody waits any more. The tasks go on.
+  void shut_submits() noexcept {
+    request_stop();
+    unfinished_.close();
+    shut();
+  }
+
+  [[nodiscard]] std::size_t in_use() const noexcept { return read(in_use_); }
+  [[nodiscard]] std::size_t limit() const noexcept { return read(limit_); }
+  [[nodiscard]] std::size_t peak() const noexcept { return read(peak_); }
+  [[nodiscard]] std::size_t completed() const noexcept { return read(completed_); }
+  [[nodiscard]] std::size_t failed() const noexcept { return read(failed_); }
+
+  [[nodiscard]] bool check_invariants() noexcept {
+    locked lock(*this);
+    return (!anybody_waits(lock) || (!lock.closed() && !is_free())) && peak() >= in_use();  // I2
+  }
+
+ private:
+  using count = platform::atomic<std::size_t>;
+
+  ~pool_slots() = default;
+
+  static std::size_t read(const count& value) noexcept {
+    return value.load(std::memory_order_relaxed);
+  }  // see free_slot
+  static void add(count& value, std::size_t more) noexcept {
+    value.store(read(value) + more, std::memory_order_relaxed);  // relaxed: see free_slot
+  }
+
+  [[nodiscard]] bool is_free() const noexcept { return in_use() < limit(); }
+
+  void take(locked&) noexcept {
+    add(in_use_, 1);
+    peak_.store(std::max(peak(), in_use()), std::memory_order_relaxed);  // relaxed: see free_slot
+    unfinished_.add();                                                   // I3
+  }
+
+  answer judge(locked& lock, waiter& asking) noexcept {
+    if (lock.closed()) return asking.decide(outcome::closed);
+    if (!is_free()) return answer::not_ready;  // I2: if one is free nobody waits for it
+    const answer decided = asking.decide(outcome::granted);
+    if (decided == answer::done) take(lock);
+    return decided;
+  }
+
+  void serve_free(locked& lock, completion& done) noexcept {
+    serve(lock, done, [&](waiter& first) noexcept { return judge(lock, first); });
+  }
+
+  executor_ref where_;
+  platform::stop_source stops_;
+  wait_group unfinished_;
+  platform::atomic<int> users_{1};
+  count limit_;
+  count in_use_{0};
+  count peak_{0};
+  count completed_{0};
+  count failed_{0};
+};
+
+/// A promise of somebody's as the place for a task's outcome.
+template <class T>
+class promised {
+ public:
+  explicit promised(promise<T> given) noexcept : promise_(std::move(given)) {}
+
+  void store(result<T> made) {
+    promise_.state_->store(std::move(made));
+    promise_.set_ = true;
+  }
+  void tell() noexcept { promise_.state_->tell(); }
+  void drop() noexcept { delete this; }
+
+ protected:
+  virtual ~promised() = default;
+
+ private:
+  promise<T> promise_;
+};
+
+/// A task in a slot. When its future is ready the slot is free and counted; when join() completes its future is ready.
+template <class T, class Sink>
+class pool_job final : public Sink, public detached<T, pool_job<T, Sink>> {
+ public:
+  template <class... Given>
+  pool_job(shared<pool_slots> slots, task<T> body, Given&&... given) noexcept
+      : Sink(std::forward<Given>(given)...),
+        detached<T, pool_job>(slots->where(), std::move(body), slots->stop_token()),
+        slots_(std::move(slots)) {}
+
+  void ended(bool failed) noexcept {
+    const auto slots = std::move(slots_);
+    slots->free_slot(failed ? pool_slots::end::exception : pool_slots::end::value);
+    this->tell();
+    slots->finished();
+    this->drop();
+  }
+
+ private:
+  shared<pool_slots> slots_;
+};
+
+/// In a slot that was taken for it. If there is no memory the slot is free again, and the task its owner's.
+template <class T, class Sink, class... Given>
+pool_job<T, Sink>& started_in(const shared<pool_slots>& slots, task<T>&& body, Given&&... given) {
+  try {
+    return *new pool_job<T, Sink>(slots, std::move(body), std::forward<Given>(given)...);
+  } catch (...) {
+    slots->return_slot();
+    throw;
+  }
+}
+
+}  // namespace core
+
+class pool {
+ public:
+  /// Throws std::invalid_argument if the limit is 0.
+  template <executor E>
+  pool(E& where, std::size_t limit) : pool(where, limit, platform::stop_source()) {}
+
+  /// The same, with a stop source of yours: its tasks find its token through this_task().
+  template <executor E>
+  pool(E& where, std::size_t limit, platform::stop_source stops)
+      : slots_(new core::pool_slots(executor_ref(where), check_limit("weir::pool", limit), std::move(stops))) {}
+
+  pool(const pool&) = delete;
+  pool& operator=(const pool&) = delete;
+
+  /// request_stop(). Does not wait for the tasks that run: co_await join() first to wait.
+  ~pool() { slots_->shut_submits(); }
+
+  template <class T, class Value>
+  class submit_op;
+
+  /// Waits for a free slot, then starts the task: gives its future. Fails with errc::closed after request_stop().
+  template <class T>
+  auto submit(task<T> body) {
+    using op = submit_op<T, future<T>>;
+    return operation<op>(op(slots_, checked(std::move(body))));
+  }
+
+  /// The same; what the task comes to goes into a promise of yours.
+  template <class T>
+  auto submit(task<T> body, promise<T> into) {
+    if (!into.pending()) throw std::invalid_argument("weir::pool::submit: the promise was set or moved away already");
+    using op = submit_op<T, void>;
+    return operation<op>(op(slots_, checked(std::move(body)), std::move(into)));
+  }
+
+  /// Nothing: no slot is free, or it was asked to stop, and the task is still yours.
+  template <class T>
+  std::optional<future<T>> try_submit(task<T>&& body) {
+    if (!body) throw std::invalid_argument(empty_task);
+    if (!slots_->try_take()) return std::nullopt;
+    return start(slots_, std::move(body));
+  }
+
+  /// Waits until nothing runs and nobody waits to submit.
+  auto join() noexcept { return slots_->unfinished().wait(); }
+
+  /// Refuses new work, also of those who wait to submit: errc::closed. Asks the tasks that run to stop.
+  void request_stop() noexcept { slots_->request_stop(); }
+
+  /// Those above a smaller limit go on; no more are started until there are fewer. Throws std::invalid_argument if the
+  /// limit is 0.
+  void resize(std::size_t limit) { slots_->resize(check_limit("weir::pool::resize", limit)); }
+
+  [[nodiscard]] std::size_t running() const noexcept { return slots_->in_use(); }
+  [[nodiscard]] std::size_t limit() const noexcept { return slots_->limit(); }
+  /// The most that ever ran at once.
+  [[nodiscard]] std::size_t peak() const noexcept { return slots_->peak(); }
+  /// Tasks that have ended with a value.
+  [[nodiscard]] std::size_t completed() const noexcept { return slots_->completed(); }
+  /// Tasks that have ended with an exception.
+  [[nodiscard]] std::size_t failed() const noexcept { return slots_->failed(); }
+  /// Submits that wait for a slot.
+  [[nodiscard]] std::size_t waiting() const noexcept { return slots_->waiting(); }
+
+  /// Throws std::invalid_argument if it is 0.
+  static std::size_t check_limit(const char* who, std::size_t limit) {
+    if (limit == 0) throw std::invalid_argument(std::string(who) + ": a limit of 0 would never run a task");
+    return limit;
+  }
+
+  /// For tests: what holds between any two calls.
+  [[nodiscard]] bool check_invariants() noexcept { return slots_->check_invariants(); }
+
+ private:
+  static constexpr const char* empty_task = "weir::pool::submit: the task is empty: it was moved away";
+
+  template <class T>
+  static task<T> checked(task<T> body) {
+    if (!body) throw std::invalid_argument(empty_task);
+    return body;
+  }
+
+  template <class T>
+  static future<T> start(const core::shared<core::pool_slots>& slots, task<T>&& body) {
+    auto& job = core::started_in<T, core::future_state<T>>(slots, std::move(body));
+    job.use();  // its own, until the task has ended
+    future<T> given{core::shared<core::future_state<T>>(&job)};
+    job.post();
+    return given;
+  }
+
+  core::shared<core::pool_slots> slots_;
+};
+
+/// Value is future<T>, or void if there is a promise.
+template <class T, class Value>
+class pool::submit_op {
+  struct no_promise {};
+  using into = std::conditional_t<std::is_void_v<Value>, promise<T>, no_promise>;
+
+ public:
+  using value_type = Value;
+  using node = core::waiter;
+
+  submit_op(core::shared<core::pool_slots> slots, task<T> body, into given = {}) noexcept
+      : slots_(std::move(slots)), body_(std::move(body)), into_(std::move(given)) {}
+
+  core::answer try_now(node& asking) noexcept { return slots_->try_now(asking); }
+  core::answer start(node& starting, core::completion&) noexcept { return slots_->start(starting); }
+  bool withdraw(node& queued, core::completion&) noexcept { return slots_->withdraw(queued); }
+  void give_back(node&) noexcept { slots_->return_slot(); }
+
+  Value take(node&) {
+    if constexpr (std::is_void_v<Value>) {
+      core::started_in<T, core::promised<T>>(slots_, std::move(body_), std::move(into_)).post();
+    } else {
+      return pool::start(slots_, std::move(body_));
+    }
+  }
+
+ private:
+  core::shared<core::pool_slots> slots_;
+  task<T> body_;
+  [[no_unique_address]] into into_;
+};
+
+}  // namespace weir
