@@ -10,6 +10,8 @@
 // Completions: a waiter goes on where it belongs (its executor, its own thread, or the flat loop of the thread that
 // called set()), after set() has done all its work.
 
+#include <utility>
+
 #include <weir/core/completion.hpp>
 #include <weir/core/operation.hpp>
 #include <weir/core/synchronizer.hpp>
@@ -50,6 +52,12 @@ class auto_reset_event : public core::synchronizer {
 
   /// Waits until it is set, and resets it. Fails with errc::closed.
   auto wait() noexcept { return operation<wait_op>(wait_op(*this)); }
+
+  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  template <class Token>
+  decltype(auto) async_wait(Token&& token) {
+    return wait()(std::forward<Token>(token));
+  }
 
   /// For tests: what holds between any two calls.
   [[nodiscard]] bool check_invariants() noexcept {

@@ -89,6 +89,16 @@ class barrier : public core::synchronizer {
   /// std::logic_error, having changed nothing, if all of the phase have arrived already.
   auto arrive_and_wait() noexcept { return operation<wait_op>(wait_op(*this)); }
 
+  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  template <class CompletionToken>
+  decltype(auto) async_wait(const token& arrived, CompletionToken&& completes) {
+    return wait(arrived)(std::forward<CompletionToken>(completes));
+  }
+  template <class CompletionToken>
+  decltype(auto) async_arrive_and_wait(CompletionToken&& completes) {
+    return arrive_and_wait()(std::forward<CompletionToken>(completes));
+  }
+
   /// For tests: what holds between any two calls.
   [[nodiscard]] bool check_invariants() noexcept {
     locked lock(*this);

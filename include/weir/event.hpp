@@ -10,6 +10,7 @@
 // thread that called set()), after set() has done all its work.
 
 #include <cstddef>
+#include <utility>
 
 #include <weir/core/operation.hpp>
 #include <weir/core/synchronizer.hpp>
@@ -65,6 +66,12 @@ class event : public core::synchronizer {
 
   /// Waits until it is set, or notified. Fails with errc::closed.
   auto wait() noexcept { return operation<wait_op>(wait_op(*this)); }
+
+  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  template <class Token>
+  decltype(auto) async_wait(Token&& token) {
+    return wait()(std::forward<Token>(token));
+  }
 
   /// For tests: what holds between any two calls.
   [[nodiscard]] bool check_invariants() noexcept {

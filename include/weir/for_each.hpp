@@ -74,8 +74,8 @@ task<> noting(task<T> body, first_failure& failure) {
   }
 }
 
-template <class E, class Range, class Fn>
-task<> each(E& where, Range range, std::size_t limit, Fn fn) {
+template <class Range, class Fn>
+task<> each(held_executor where, Range range, std::size_t limit, Fn fn) {
   const auto self = co_await this_task();
   platform::stop_source stops;
   const platform::stop_callback<stop_passed_on> pass_on(self.stop, stop_passed_on{&stops});
@@ -83,7 +83,7 @@ task<> each(E& where, Range range, std::size_t limit, Fn fn) {
   pool running(where, limit, stops);
   try {
     for (auto at = std::ranges::begin(range); at != std::ranges::end(range) && !failure; ++at) {
-      co_await running.submit(noting(std::invoke(fn, *at), failure));
+      const auto detached = co_await running.submit(noting(std::invoke(fn, *at), failure));
     }
   } catch (...) {
     failure.note(std::current_exception());
@@ -97,10 +97,11 @@ task<> each(E& where, Range range, std::size_t limit, Fn fn) {
 /// Awaits fn(item), a task, for each item of the range: on the executor, at most `limit` at once. On an exception no
 /// more are started, those that run are waited for, and the first is rethrown. Throws std::invalid_argument where it is
 /// called if the limit is 0. An rvalue range is taken along, an lvalue is referred to.
-template <executor E, std::ranges::input_range Range, core::task_function<Range> Fn>
-task<> for_each(E& where, Range&& range, std::size_t limit, Fn fn) {
+template <runs_tasks E, std::ranges::input_range Range, core::task_function<Range> Fn>
+task<> for_each(E&& where, Range&& range, std::size_t limit, Fn fn) {
   pool::check_limit("weir::for_each", limit);
-  return core::each(where, std::views::all(std::forward<Range>(range)), limit, std::move(fn));
+  return core::each(core::held_executor(std::forward<E>(where)), std::views::all(std::forward<Range>(range)), limit,
+                    std::move(fn));
 }
 
 }  // namespace weir

@@ -38,6 +38,11 @@ class future_state {
     if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
+  /// Whoever sets it claims it first. False: it was set before.
+  bool claim() noexcept { return !claimed_.exchange(true, std::memory_order_relaxed); }  // relaxed: tell() publishes
+  [[nodiscard]] bool claimed() const noexcept { return claimed_.load(std::memory_order_relaxed); }
+  void unclaim() noexcept { claimed_.store(false, std::memory_order_relaxed); }
+
   /// First the value, whose move may throw, then the telling.
   void store(result<T> made) { outcome_.emplace(std::move(made)); }
   void tell() noexcept { ready_.set(); }
@@ -59,6 +64,7 @@ class future_state {
 
  private:
   platform::atomic<int> users_{1};
+  platform::atomic<bool> claimed_{false};
   platform::atomic<bool> taken_{false};
   event ready_;
   std::optional<result<T>> outcome_;
@@ -119,6 +125,12 @@ class [[nodiscard("dropping a future detaches what makes its value")]] future {
   /// with errc::closed if the promise was dropped. Throws std::logic_error where it is called if this future is empty.
   auto get();
 
+  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  template <class Token>
+  decltype(auto) async_get(Token&& token) {
+    return get()(std::forward<Token>(token));
+  }
+
  private:
   core::shared<state> state_;
 };
@@ -128,6 +140,7 @@ class future<T>::get_op {
  public:
   using value_type = T;
   using node = event::wait_op::node;
+  static constexpr bool rethrows = true;  // take() may give any exception
 
   explicit get_op(core::shared<state> shared) noexcept : state_(std::move(shared)), ready_(state_->ready()) {}
 
@@ -164,20 +177,20 @@ class promise {
   promise& operator=(promise&& from) noexcept {
     promise taken(std::move(from));
     std::swap(state_, taken.state_);
-    std::swap(set_, taken.set_);
     std::swap(has_future_, taken.has_future_);
     return *this;
   }
   ~promise() {
-    if (state_ && !set_) state_->abandon();
+    if (state_ && !state_->claimed()) state_->abandon();
   }
 
   /// It can still be set: it was neither set nor moved away.
-  [[nodiscard]] bool pending() const noexcept { return state_ && !set_; }
+  [[nodiscard]] bool pending() const noexcept { return state_ && !state_->claimed(); }
 
   /// Once: throws std::logic_error the second time.
   future<T> get_future() {
-    check(has_future_, "weir::promise::get_future: its future has been given out already");
+    check_state();
+    if (has_future_) throw std::logic_error("weir::promise::get_future: its future has been given out already");
     has_future_ = true;
     return future<T>(state_);
   }
@@ -193,21 +206,24 @@ class promise {
  private:
   friend class core::promised<T>;
 
-  void check(bool done_before, const char* sentence) const {
+  void check_state() const {
     if (!state_) throw std::logic_error("weir::promise: it was moved away");
-    if (done_before) throw std::logic_error(sentence);
   }
 
   void settle(result<T> made) {
-    check(set_, "weir::promise: it was set already");
+    check_state();
     const auto kept = state_;  // whoever is told may drop this promise
-    kept->store(std::move(made));
-    set_ = true;
+    if (!kept->claim()) throw std::logic_error("weir::promise: it was set already");
+    try {
+      kept->store(std::move(made));
+    } catch (...) {
+      kept->unclaim();
+      throw;
+    }
     kept->tell();
   }
 
   core::shared<state> state_;
-  bool set_ = false;
   bool has_future_ = false;
 };
 

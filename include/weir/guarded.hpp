@@ -43,6 +43,12 @@ class guarded {
   /// asks.
   auto lock() noexcept;
 
+  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  template <class Token>
+  decltype(auto) async_lock(Token&& token) {
+    return lock()(std::forward<Token>(token));
+  }
+
   /// The same if it is free and nobody waits; an empty reference if not. Records no owner.
   reference try_lock() noexcept { return reference(mutex_.try_scoped_lock(), value_); }
 

@@ -67,6 +67,20 @@ class latch : public core::synchronizer {
     return operation<wait_op>(wait_op(*this), k);
   }
 
+  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  template <class Token>
+  decltype(auto) async_wait(Token&& token) {
+    return wait()(std::forward<Token>(token));
+  }
+  template <class Token>
+  decltype(auto) async_arrive_and_wait(Token&& token) {
+    return arrive_and_wait()(std::forward<Token>(token));
+  }
+  template <class Token>
+  decltype(auto) async_arrive_and_wait(std::size_t k, Token&& token) {
+    return arrive_and_wait(k)(std::forward<Token>(token));
+  }
+
   /// For tests: what holds between any two calls.
   [[nodiscard]] bool check_invariants() noexcept {
     locked lock(*this);

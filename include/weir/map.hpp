@@ -25,14 +25,14 @@ task<> keeping(task<T> body, std::optional<T>& place) {
   place.emplace(co_await std::move(body));
 }
 
-template <class E, class Range, class Fn, class T = item_value<Range, Fn>>
-task<std::vector<T>> mapped(E& where, Range range, std::size_t limit, Fn fn) {
+template <class Range, class Fn, class T = item_value<Range, Fn>>
+task<std::vector<T>> mapped(held_executor where, Range range, std::size_t limit, Fn fn) {
   std::deque<std::optional<T>> made;  // each stays where it is while more come
   auto keep = [&]<class Item>(Item&& item) {
     auto body = std::invoke(fn, std::forward<Item>(item));
     return keeping(std::move(body), made.emplace_back());
   };
-  co_await each(where, std::move(range), limit, keep);
+  co_await each(std::move(where), std::move(range), limit, keep);
   std::vector<T> results;
   results.reserve(made.size());
   for (auto& each : made) results.push_back(std::move(*each));
@@ -43,11 +43,12 @@ task<std::vector<T>> mapped(E& where, Range range, std::size_t limit, Fn fn) {
 
 /// Awaits fn(item), a task<T>, for each item of the range, as for_each does, and gives a std::vector<T> in the order of
 /// the range.
-template <executor E, std::ranges::input_range Range, core::task_function<Range> Fn>
-auto map(E& where, Range&& range, std::size_t limit, Fn fn) {
+template <runs_tasks E, std::ranges::input_range Range, core::task_function<Range> Fn>
+auto map(E&& where, Range&& range, std::size_t limit, Fn fn) {
   static_assert(!std::is_void_v<core::item_value<Range, Fn>>, "map keeps what fn(item) gives: of task<> use for_each");
   pool::check_limit("weir::map", limit);
-  return core::mapped(where, std::views::all(std::forward<Range>(range)), limit, std::move(fn));
+  return core::mapped(core::held_executor(std::forward<E>(where)), std::views::all(std::forward<Range>(range)), limit,
+                      std::move(fn));
 }
 
 }  // namespace weir

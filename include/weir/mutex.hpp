@@ -55,6 +55,12 @@ class mutex : public core::synchronizer {
   /// Waits for the mutex and gives a guard that unlocks it.
   inline auto scoped_lock() noexcept;
 
+  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  template <class Token>
+  decltype(auto) async_lock(Token&& token);
+  template <class Token>
+  decltype(auto) async_scoped_lock(Token&& token);
+
   /// Takes it if it is free and nobody waits. Records no owner.
   bool try_lock() noexcept { return take_now({}) == core::outcome::granted; }
 
@@ -221,5 +227,15 @@ auto mutex::lock() noexcept { return operation<lock_op<void>>(lock_op<void>(*thi
 auto mutex::scoped_lock() noexcept { return operation<lock_op<guard>>(lock_op<guard>(*this)); }
 
 mutex::guard mutex::try_scoped_lock() noexcept { return try_lock() ? guard(*this, std::adopt_lock) : guard(); }
+
+template <class Token>
+decltype(auto) mutex::async_lock(Token&& token) {
+  return lock()(std::forward<Token>(token));
+}
+
+template <class Token>
+decltype(auto) mutex::async_scoped_lock(Token&& token) {
+  return scoped_lock()(std::forward<Token>(token));
+}
 
 }  // namespace weir

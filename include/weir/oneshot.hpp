@@ -49,6 +49,12 @@ class oneshot_receiver {
   /// where it is called if this receiver was moved away.
   auto receive() { return from_.get(); }
 
+  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  template <class Token>
+  decltype(auto) async_receive(Token&& token) {
+    return receive()(std::forward<Token>(token));
+  }
+
   /// receive() would not wait.
   [[nodiscard]] bool ready() const noexcept { return from_.ready(); }
 

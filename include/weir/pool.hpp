@@ -20,6 +20,7 @@
 #include <weir/core/atomic.hpp>
 #include <weir/core/completion.hpp>
 #include <weir/core/executor.hpp>
+#include <weir/core/front.hpp>
 #include <weir/core/operation.hpp>
 #include <weir/core/synchronizer.hpp>
 #include <weir/future.hpp>
@@ -41,8 +42,8 @@ namespace core {
 /// I3  unfinished_ counts the slots in use and those whose future has still to be told.
 class pool_slots final : public synchronizer {
  public:
-  pool_slots(executor_ref where, std::size_t limit, platform::stop_source stops) noexcept
-      : synchronizer(0), where_(where), stops_(std::move(stops)), limit_(limit) {}
+  pool_slots(held_executor where, std::size_t limit, platform::stop_source stops) noexcept
+      : synchronizer(0), where_(std::move(where)), stops_(std::move(stops)), limit_(limit) {}
 
   void use() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }  // relaxed: its caller holds it already
   void drop() noexcept {
@@ -50,7 +51,7 @@ class pool_slots final : public synchronizer {
     if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
-  [[nodiscard]] executor_ref where() const noexcept { return where_; }
+  [[nodiscard]] executor_ref where() const noexcept { return where_.where(); }
   [[nodiscard]] platform::stop_token stop_token() const noexcept { return stops_.get_token(); }
   [[nodiscard]] wait_group& unfinished() noexcept { return unfinished_; }
 
@@ -159,7 +160,7 @@ class pool_slots final : public synchronizer {
     serve(lock, done, [&](waiter& first) noexcept { return judge(lock, first); });
   }
 
-  executor_ref where_;
+  held_executor where_;
   platform::stop_source stops_;
   wait_group unfinished_;
   platform::atomic<int> users_{1};
@@ -176,11 +177,12 @@ class promised {
  public:
   explicit promised(promise<T> given) noexcept : promise_(std::move(given)) {}
 
-  void store(result<T> made) {
-    promise_.state_->store(std::move(made));
-    promise_.set_ = true;
+  void store(result<T> made) { promise_.state_->store(std::move(made)); }
+  void tell() noexcept {
+    promise_.state_->claim();  // nobody else can: it was moved here unset
+    promise_.state_->tell();
   }
-  void tell() noexcept { promise_.state_->tell(); }
+  void abandon() noexcept {}  // dropping the promise does
   void drop() noexcept { delete this; }
 
  protected:
@@ -192,16 +194,20 @@ class promised {
 
 /// A task in a slot. When its future is ready the slot is free and counted; when join() completes its future is ready.
 template <class T, class Sink>
-class pool_job final : public Sink, public detached<T, pool_job<T, Sink>> {
+class pool_job final : public Sink, public detached<T, pool_job<T, Sink>>, private tenant {
  public:
   template <class... Given>
   pool_job(shared<pool_slots> slots, task<T> body, Given&&... given) noexcept
       : Sink(std::forward<Given>(given)...),
         detached<T, pool_job>(slots->where(), std::move(body), slots->stop_token()),
-        slots_(std::move(slots)) {}
+        tenant([](tenant& evicted) noexcept { static_cast<pool_job&>(evicted).destroy_pending(); }),
+        slots_(std::move(slots)) {
+    slots_->where().enlist(*this);
+  }
 
   void ended(bool failed) noexcept {
     const auto slots = std::move(slots_);
+    slots->where().delist(*this);
     slots->free_slot(failed ? pool_slots::end::exception : pool_slots::end::value);
     this->tell();
     slots->finished();
@@ -209,6 +215,16 @@ class pool_job final : public Sink, public detached<T, pool_job<T, Sink>> {
   }
 
  private:
+  /// With its executor.
+  void destroy_pending() noexcept {
+    const auto slots = std::move(slots_);
+    this->destroy_body();
+    slots->free_slot(pool_slots::end::unstarted);
+    this->abandon();
+    slots->finished();
+    this->drop();
+  }
+
   shared<pool_slots> slots_;
 };
 
@@ -228,13 +244,14 @@ pool_job<T, Sink>& started_in(const shared<pool_slots>& slots, task<T>&& body, G
 class pool {
  public:
   /// Throws std::invalid_argument if the limit is 0.
-  template <executor E>
-  pool(E& where, std::size_t limit) : pool(where, limit, platform::stop_source()) {}
+  template <runs_tasks E>
+  pool(E&& where, std::size_t limit) : pool(std::forward<E>(where), limit, platform::stop_source()) {}
 
   /// The same, with a stop source of yours: its tasks find its token through this_task().
-  template <executor E>
-  pool(E& where, std::size_t limit, platform::stop_source stops)
-      : slots_(new core::pool_slots(executor_ref(where), check_limit("weir::pool", limit), std::move(stops))) {}
+  template <runs_tasks E>
+  pool(E&& where, std::size_t limit, platform::stop_source stops)
+      : slots_(new core::pool_slots(core::held_executor(std::forward<E>(where)), check_limit("weir::pool", limit),
+                                    std::move(stops))) {}
 
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
@@ -260,6 +277,12 @@ class pool {
     return operation<op>(op(slots_, checked(std::move(body)), std::move(into)));
   }
 
+  /// Of what a front can make into a task: an asio::awaitable.
+  template <core::front_task Work, class... Promise>
+  auto submit(Work&& work, Promise&&... into) {
+    return submit(as_task(core::front_tag(), std::forward<Work>(work)), std::forward<Promise>(into)...);
+  }
+
   /// Nothing: no slot is free, or it was asked to stop, and the task is still yours.
   template <class T>
   std::optional<future<T>> try_submit(task<T>&& body) {
@@ -270,6 +293,20 @@ class pool {
 
   /// Waits until nothing runs and nobody waits to submit.
   auto join() noexcept { return slots_->unfinished().wait(); }
+
+  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  template <class Work, class Token>
+  decltype(auto) async_submit(Work&& work, Token&& token) {
+    return submit(std::forward<Work>(work))(std::forward<Token>(token));
+  }
+  template <class Work, class T, class Token>
+  decltype(auto) async_submit(Work&& work, promise<T> into, Token&& token) {
+    return submit(std::forward<Work>(work), std::move(into))(std::forward<Token>(token));
+  }
+  template <class Token>
+  decltype(auto) async_join(Token&& token) {
+    return join()(std::forward<Token>(token));
+  }
 
   /// Refuses new work, also of those who wait to submit: errc::closed. Asks the tasks that run to stop.
   void request_stop() noexcept { slots_->request_stop(); }

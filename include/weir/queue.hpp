@@ -91,6 +91,20 @@ class queue : public core::synchronizer {
   /// std::invalid_argument if `most` is 0.
   auto pop_many(std::size_t most);
 
+  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  template <class U, class Token>
+  decltype(auto) async_push(U&& item, Token&& token) {
+    return push(std::forward<U>(item))(std::forward<Token>(token));
+  }
+  template <class Token>
+  decltype(auto) async_pop(Token&& token) {
+    return pop()(std::forward<Token>(token));
+  }
+  template <class Token>
+  decltype(auto) async_pop_many(std::size_t most, Token&& token) {
+    return pop_many(most)(std::forward<Token>(token));
+  }
+
   /// No more pushes; what is inside is still popped.
   void close() noexcept {
     core::completion done;

@@ -60,6 +60,16 @@ class recursive_mutex : public core::synchronizer {
   inline auto scoped_lock() noexcept;
   inline auto scoped_lock(owner_id who);
 
+  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  template <class Token>
+  decltype(auto) async_lock(Token&& token);
+  template <class Token>
+  decltype(auto) async_lock(owner_id who, Token&& token);
+  template <class Token>
+  decltype(auto) async_scoped_lock(Token&& token);
+  template <class Token>
+  decltype(auto) async_scoped_lock(owner_id who, Token&& token);
+
   /// Takes it if it is free and nobody waits. Records no owner.
   bool try_lock() noexcept { return take_now({}) == core::outcome::granted; }
 
@@ -265,5 +275,25 @@ auto recursive_mutex::scoped_lock(owner_id who) {
 recursive_mutex::guard recursive_mutex::try_scoped_lock() noexcept { return try_lock() ? guard(*this) : guard(); }
 
 recursive_mutex::guard recursive_mutex::try_scoped_lock(owner_id who) { return try_lock(who) ? guard(*this) : guard(); }
+
+template <class Token>
+decltype(auto) recursive_mutex::async_lock(Token&& token) {
+  return lock()(std::forward<Token>(token));
+}
+
+template <class Token>
+decltype(auto) recursive_mutex::async_lock(owner_id who, Token&& token) {
+  return lock(who)(std::forward<Token>(token));
+}
+
+template <class Token>
+decltype(auto) recursive_mutex::async_scoped_lock(Token&& token) {
+  return scoped_lock()(std::forward<Token>(token));
+}
+
+template <class Token>
+decltype(auto) recursive_mutex::async_scoped_lock(owner_id who, Token&& token) {
+  return scoped_lock(who)(std::forward<Token>(token));
+}
 
 }  // namespace weir

@@ -64,6 +64,16 @@ class semaphore : public core::synchronizer {
   /// Waits for n permits that give themselves back.
   inline auto scoped_acquire(std::size_t n = 1);
 
+  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  template <class Token>
+  decltype(auto) async_acquire(Token&& token);
+  template <class Token>
+  decltype(auto) async_acquire(std::size_t n, Token&& token);
+  template <class Token>
+  decltype(auto) async_scoped_acquire(Token&& token);
+  template <class Token>
+  decltype(auto) async_scoped_acquire(std::size_t n, Token&& token);
+
   /// Takes n permits if they are there and nobody waits. Throws std::invalid_argument as acquire does.
   bool try_acquire(std::size_t n = 1) { return take_now(checked_request(n)) == core::outcome::granted; }
 
@@ -347,5 +357,25 @@ auto semaphore::scoped_acquire(std::size_t n) {
 }
 
 permit semaphore::try_scoped_acquire(std::size_t n) { return try_acquire(n) ? permit(*this, n) : permit(); }
+
+template <class Token>
+decltype(auto) semaphore::async_acquire(Token&& token) {
+  return acquire()(std::forward<Token>(token));
+}
+
+template <class Token>
+decltype(auto) semaphore::async_acquire(std::size_t n, Token&& token) {
+  return acquire(n)(std::forward<Token>(token));
+}
+
+template <class Token>
+decltype(auto) semaphore::async_scoped_acquire(Token&& token) {
+  return scoped_acquire()(std::forward<Token>(token));
+}
+
+template <class Token>
+decltype(auto) semaphore::async_scoped_acquire(std::size_t n, Token&& token) {
+  return scoped_acquire(n)(std::forward<Token>(token));
+}
 
 }  // namespace weir

@@ -135,6 +135,18 @@ class shared_mutex : public core::synchronizer {
   /// where it is called, as downgrade(guard&&) does.
   inline auto upgrade(shared_guard&& held);
 
+  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  template <class Token>
+  decltype(auto) async_lock(Token&& token);
+  template <class Token>
+  decltype(auto) async_scoped_lock(Token&& token);
+  template <class Token>
+  decltype(auto) async_lock_shared(Token&& token);
+  template <class Token>
+  decltype(auto) async_scoped_lock_shared(Token&& token);
+  template <class Token>
+  decltype(auto) async_upgrade(Token&& token);
+
   /// A writer is inside: a reading.
   [[nodiscard]] bool locked() const noexcept { return (load() & written_bit) != 0; }
 
@@ -464,6 +476,31 @@ inline shared_mutex::shared_guard downgrade(shared_mutex::guard&& held) {
 inline auto upgrade(shared_mutex::shared_guard&& held) {
   if (!held) throw std::system_error(make_error_code(errc::not_owner), "weir::upgrade: the shared_guard is empty");
   return held.mutex()->upgrade(std::move(held));
+}
+
+template <class Token>
+decltype(auto) shared_mutex::async_lock(Token&& token) {
+  return lock()(std::forward<Token>(token));
+}
+
+template <class Token>
+decltype(auto) shared_mutex::async_scoped_lock(Token&& token) {
+  return scoped_lock()(std::forward<Token>(token));
+}
+
+template <class Token>
+decltype(auto) shared_mutex::async_lock_shared(Token&& token) {
+  return lock_shared()(std::forward<Token>(token));
+}
+
+template <class Token>
+decltype(auto) shared_mutex::async_scoped_lock_shared(Token&& token) {
+  return scoped_lock_shared()(std::forward<Token>(token));
+}
+
+template <class Token>
+decltype(auto) shared_mutex::async_upgrade(Token&& token) {
+  return upgrade()(std::forward<Token>(token));
 }
 
 }  // namespace weir

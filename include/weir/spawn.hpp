@@ -38,6 +38,12 @@ class detached : private work, private task_end {
         context_(where, owner_id::make(), std::move(stop)) {}
   ~detached() = default;
 
+  /// By the executor that goes before it has ended.
+  void destroy_body() noexcept {
+    context_.executor.retract(*this);
+    body_ = {};
+  }
+
  private:
   std::coroutine_handle<> finish() noexcept {
     auto& self = static_cast<Derived&>(*this);

@@ -13,6 +13,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <weir/core/completion.hpp>
 #include <weir/core/operation.hpp>
@@ -65,6 +66,12 @@ class wait_group : public core::synchronizer {
 
   /// Waits until all are done. Fails with errc::closed.
   auto wait() noexcept { return operation<wait_op>(wait_op(*this)); }
+
+  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  template <class Token>
+  decltype(auto) async_wait(Token&& token) {
+    return wait()(std::forward<Token>(token));
+  }
 
   /// For tests: what holds between any two calls.
   [[nodiscard]] bool check_invariants() noexcept {

@@ -1,12 +1,15 @@
 #pragma once
 
 // An executor is anything with post(work&) noexcept: it calls run() on the work later, once. It is used by
-// reference and outlives what runs on it. Two members are optional:
+// reference and outlives what runs on it. Some members are optional:
 //   bool retract(work&) noexcept      takes posted work back before it ran. With it a coroutine may be
 //                                     destroyed between its grant and its resumption.
 //   timer_source& timers() noexcept   measures the time limits of what runs here; else the timer thread does.
+//   void enlist(tenant&) noexcept     with delist(tenant&): for an executor that may end before what runs on it, and
+//                                     then destroys it.
 
 #include <concepts>
+#include <memory>
 
 #include <weir/core/assert.hpp>
 #include <weir/core/flat_loop.hpp>
@@ -20,6 +23,24 @@ concept executor = requires(E& target, work& item) {
   { target.post(item) } noexcept;
 };
 
+namespace core {
+
+/// What is destroyed with the executor that it is enlisted with.
+struct tenant {
+  explicit tenant(void (*how)(tenant&) noexcept) noexcept : evict(how) {}
+  tenant(const tenant&) = delete;
+  tenant& operator=(const tenant&) = delete;
+
+  tenant* next = nullptr;
+  tenant* prev = nullptr;
+  void (*evict)(tenant&) noexcept;  // it is not enlisted any more
+
+ protected:
+  ~tenant() = default;
+};
+
+}  // namespace core
+
 /// Names an executor of any type; the executor itself stays where it is. By default the flat loop.
 class executor_ref {
  public:
@@ -32,6 +53,15 @@ class executor_ref {
   void post(work& item) const noexcept { calls_->post(target_, item); }
   bool retract(work& item) const noexcept { return calls_->retract(target_, item); }
 
+  void enlist(core::tenant& running) const noexcept { calls_->enlist(target_, running); }
+  void delist(core::tenant& running) const noexcept { calls_->delist(target_, running); }
+
+  /// Null: it is of another type.
+  template <executor E>
+  [[nodiscard]] E* as() const noexcept {
+    return calls_ == &calls_of<E> ? &of<E>(target_) : nullptr;
+  }
+
   /// Null: it has none of its own.
   [[nodiscard]] core::timer_source* timers() const noexcept { return calls_->timers(target_); }
 
@@ -40,10 +70,12 @@ class executor_ref {
     void (*post)(const void*, work&) noexcept;
     bool (*retract)(const void*, work&) noexcept;
     core::timer_source* (*timers)(const void*) noexcept;
+    void (*enlist)(const void*, core::tenant&) noexcept;
+    void (*delist)(const void*, core::tenant&) noexcept;
   };
 
   template <class E>
-  static E& as(const void* target) noexcept {
+  static E& of(const void* target) noexcept {
     return *const_cast<E*>(static_cast<const E*>(target));
   }
 
@@ -69,9 +101,15 @@ class executor_ref {
 
   template <class E>
   static constexpr calls calls_of{
-      [](const void* target, work& item) noexcept { as<E>(target).post(item); },
-      [](const void* target, work& item) noexcept { return retract_from(as<E>(target), item); },
-      [](const void* target) noexcept { return timers_of(as<E>(target)); },
+      [](const void* target, work& item) noexcept { of<E>(target).post(item); },
+      [](const void* target, work& item) noexcept { return retract_from(of<E>(target), item); },
+      [](const void* target) noexcept { return timers_of(of<E>(target)); },
+      []([[maybe_unused]] const void* target, [[maybe_unused]] core::tenant& running) noexcept {
+        if constexpr (requires(E& there) { there.enlist(running); }) of<E>(target).enlist(running);
+      },
+      []([[maybe_unused]] const void* target, [[maybe_unused]] core::tenant& running) noexcept {
+        if constexpr (requires(E& there) { there.delist(running); }) of<E>(target).delist(running);
+      },
   };
 
   static constexpr inline_executor the_flat_loop{};
@@ -79,5 +117,37 @@ class executor_ref {
   const void* target_;
   const calls* calls_;
 };
+
+namespace core {
+
+/// An executor that is copied instead of being referred to: specialized, with a `type` that is an executor of weir's
+/// and made from it, by who knows it.
+template <class E>
+struct adapted {};
+
+/// An executor, and if it is one that is copied the copy.
+class held_executor {
+ public:
+  template <executor E>
+  explicit held_executor(E& referred) noexcept : where_(referred) {}
+  template <class E>
+    requires requires { typename adapted<E>::type; }
+  explicit held_executor(const E& copied) : held_executor(std::make_shared<typename adapted<E>::type>(copied)) {}
+
+  [[nodiscard]] executor_ref where() const noexcept { return where_; }
+
+ private:
+  template <class Copy>
+  explicit held_executor(std::shared_ptr<Copy> copy) noexcept : where_(*copy), copy_(std::move(copy)) {}
+
+  executor_ref where_;
+  std::shared_ptr<void> copy_;
+};
+
+}  // namespace core
+
+/// What runs things: an executor, by reference, or one that is copied (Asio's).
+template <class E>
+concept runs_tasks = std::constructible_from<core::held_executor, E>;
 
 }  // namespace weir

@@ -17,6 +17,7 @@
 #include <weir/core/atomic.hpp>
 #include <weir/core/awaiter.hpp>
 #include <weir/core/context.hpp>
+#include <weir/core/front.hpp>
 
 namespace weir {
 
@@ -61,6 +62,13 @@ class task_promise_base {
   task_awaiter<T> await_transform(task<T>&& child) const noexcept;
   template <class T>
   void await_transform(task<T>&) const = delete;  // a task is awaited once: co_await std::move(child)
+
+  template <front_awaitable Awaited>
+  auto await_transform(Awaited&& awaited) const {
+    auto adapted = as_awaitable(front_tag(), std::forward<Awaited>(awaited));
+    if (context_ != nullptr) adapted.enter(*context_);
+    return adapted;
+  }
 
   /// What can be told its context is; anything else is foreign, and may take the task anywhere.
   template <class Awaited>

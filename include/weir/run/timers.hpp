@@ -36,8 +36,14 @@ class timer_service : public core::timer_source {
   }
 
   bool disarm(core::timer& armed) noexcept final {
-    std::lock_guard lock(lock_);
-    return wheel_.disarm(armed);
+    {
+      std::lock_guard lock(lock_);
+      if (!wheel_.disarm(armed)) return false;
+      if (emptied_ == emptied::kept || wheel_.next()) return true;
+      wakes_at_ = core::time_point::max();
+    }
+    all_disarmed();
+    return true;
   }
 
   /// Fires all that has expired by now. When to call it next, if nothing is armed meanwhile; nothing: never.
@@ -61,8 +67,21 @@ class timer_service : public core::timer_source {
   }
 
  protected:
-  explicit timer_service(core::time_point start) noexcept : wheel_(start) {}
+  /// Whether the driver wants to know that nothing is armed any more; else it comes once in vain.
+  enum class emptied : bool { kept, told };
+
+  explicit timer_service(core::time_point start, emptied when_empty = emptied::kept) noexcept
+      : wheel_(start), emptied_(when_empty) {}
   ~timer_service() = default;
+
+  /// When fire_expired() is to be called next; nothing: never.
+  std::optional<core::time_point> next_deadline() noexcept {
+    std::lock_guard lock(lock_);
+    return wheel_.next();
+  }
+
+  /// Called under no lock by whoever disarms the last, if the driver wants to know. It may come late.
+  virtual void all_disarmed() noexcept {}
 
   /// Called under no lock, by whoever arms. It may come late: fire_expired() may have been called since.
   virtual void wake_by(core::time_point next) noexcept = 0;
@@ -70,6 +89,7 @@ class timer_service : public core::timer_source {
  private:
   core::spin_lock lock_;
   core::timer_wheel wheel_;
+  const emptied emptied_;
   core::time_point wakes_at_ = core::time_point::max();  // when the driver will come by itself
 };
 

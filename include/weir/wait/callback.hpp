@@ -83,12 +83,12 @@ class [[nodiscard("dropping a ticket withdraws nothing, but say so: std::ignore 
 
 namespace wait {
 
-template <core::waitable Op, unsigned Limits, class Callback>
+template <core::waitable Op, unsigned Limits, class Where, class Callback>
 class callback_wait final : private started, private wait_state<Op, Limits> {
   using state = wait_state<Op, Limits>;
 
  public:
-  static ticket start(state&& described, executor_ref where, Callback&& callback) {
+  static ticket start(state&& described, Where where, Callback&& callback) {
     auto* self = new callback_wait(std::move(described), where, std::move(callback));
     ticket issued(*self);
     self->begin();
@@ -96,7 +96,7 @@ class callback_wait final : private started, private wait_state<Op, Limits> {
   }
 
  private:
-  callback_wait(state&& described, executor_ref where, Callback&& callback)
+  callback_wait(state&& described, Where where, Callback&& callback)
       : started([](started& s) noexcept { return of(s).give_up(core::outcome::cancelled); },
                 [](started& s) noexcept { delete &of(s); }),
         state(std::move(described)),
@@ -109,7 +109,7 @@ class callback_wait final : private started, private wait_state<Op, Limits> {
   static callback_wait& of(work& w) noexcept { return static_cast<callback_wait&>(static_cast<state&>(w)); }
 
   void begin() noexcept {
-    core::context where(where_, {}, {});
+    core::context where(where_.executor(), {}, {});
     state::enter(where);
     this->run_ = [](work& told) noexcept { of(told).deliver(); };
     this->raced_by(core::deciders::anybody);  // the ticket, from the moment that it exists
@@ -124,10 +124,10 @@ class callback_wait final : private started, private wait_state<Op, Limits> {
       self.callback_(self.take_outcome());  // a callback that throws terminates
       self.drop();
     };
-    where_.post(*this);
+    where_.executor().post(*this);
   }
 
-  executor_ref where_;
+  Where where_;
   [[no_unique_address]] Callback callback_;
 };
 

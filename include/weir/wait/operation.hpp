@@ -18,6 +18,7 @@
 
 #include <weir/core/assert.hpp>
 #include <weir/core/context.hpp>
+#include <weir/core/front.hpp>
 #include <weir/core/operation.hpp>
 #include <weir/core/park.hpp>
 #include <weir/core/result.hpp>
@@ -65,6 +66,30 @@ class named_executor {
   core::context* left_ = nullptr;
 };
 
+/// Where the executor is one that is copied: specialized, with a `type` like named_executor, by who knows it.
+template <class E>
+struct named_copy {};
+template <class E>
+concept copied_executor = requires { typename named_copy<E>::type; };
+
+/// What a front (core/front.hpp) sees of an operation.
+struct for_front {
+  /// What was described, and where it goes on. It counts as waited on.
+  template <class Operation>
+  static typename Operation::state&& description(Operation& described) noexcept {
+    return described.description();
+  }
+  template <class Operation>
+  static auto where(const Operation& described) noexcept {
+    return described.where_;
+  }
+  /// It outlives the expression that it was said in.
+  template <class Operation>
+  static Operation&& taking_along(Operation& described) noexcept {
+    described.take_along();
+    return std::move(described);
+  }
+};
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_failure(core::outcome failure) {
   throw std::system_error(make_error_code(static_cast<errc>(failure)));
 }
@@ -130,6 +155,13 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
     static_assert(!moves, "resume_on was said of this operation already");
     return operation<Op, Limits, wait::named_executor>(description(), wait::named_executor(where));
   }
+  template <class E>
+    requires wait::copied_executor<E>
+  auto resume_on(const E& where) && {
+    static_assert(!moves, "resume_on was said of this operation already");
+    using named = typename wait::named_copy<E>::type;
+    return operation<Op, Limits, named>(description(), named(where));
+  }
 
   // How to wait.
 
@@ -147,7 +179,15 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
     requires std::is_invocable_v<Callback&, result<value_type>>
   ticket start(Callback callback) && {
     static_assert(!wait::repeating<Op>, "condition::wait is for co_await and wait(): its waiter holds a guard");
-    return wait::callback_wait<Op, Limits, Callback>::start(description(), where_.executor(), std::move(callback));
+    return wait::callback_wait<Op, Limits, Where, Callback>::start(description(), where_, std::move(callback));
+  }
+
+  /// Any completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  template <class Token>
+    requires core::completion_token<Token, operation>
+  auto operator()(Token&& completes) && -> decltype(initiate(core::front_tag(), std::declval<operation>(),
+                                                         std::declval<Token>())) {
+    return initiate(core::front_tag(), std::move(*this), std::forward<Token>(completes));
   }
 
   // co_await, by a coroutine of any type.
@@ -187,6 +227,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
   friend class operation;
   template <class...>
   friend class wait::select_op;
+  friend wait::for_front;
 
   operation(state&& described, Where where) noexcept : state(std::move(described)), where_(where) {}
   template <unsigned Fewer>

@@ -147,6 +147,11 @@ class wait_state : public std::conditional_t<settling<Op>, core::settling_claim,
     }
     for (platform::spinner spin; !told.retract(*this) && !step_back();) spin.step();  // its decider is about to post it
     finish();
+    give_back();
+  }
+
+  /// After finish(): what was granted and is not delivered.
+  void give_back() noexcept {
     if (settling<Op> || this->verdict() == core::outcome::granted) op_.give_back(node_);
   }
 

@@ -202,7 +202,7 @@ TEST(pool, request_stop_refuses_new_work_and_reaches_the_running_tasks) {
   jobs.request_stop();
   EXPECT_EQ(refused, errc::closed);
   EXPECT_TRUE(runs.get().wait());
-  EXPECT_THROW(jobs.submit(gives(1)).wait(), std::system_error);
+  EXPECT_THROW((void)jobs.submit(gives(1)).wait(), std::system_error);
   EXPECT_FALSE(jobs.try_submit(gives(1)));
   jobs.join().wait();
 }

@@ -1,0 +1,25 @@
+#pragma once
+
+// How a front (Asio's) adds to what is below it, which knows nothing of it: functions that are found by this argument.
+//   initiate(front, operation, token)   starts an operation in the way of a completion token
+//   as_awaitable(front, x)              what to co_await for an x that is none by itself
+//   as_task(front, x)                   a task that does what x would
+
+#include <utility>
+
+namespace weir::core {
+
+struct front_tag {};
+
+template <class X>
+concept front_awaitable = requires(X&& x) { as_awaitable(front_tag(), std::forward<X>(x)); };
+
+template <class X>
+concept front_task = requires(X&& x) { as_task(front_tag(), std::forward<X>(x)); };
+
+template <class Token, class Operation>
+concept completion_token = requires(Operation&& described, Token&& token) {
+  initiate(front_tag(), std::move(described), std::forward<Token>(token));
+};
+
+}  // namespace weir::core

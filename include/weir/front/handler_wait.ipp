@@ -1,0 +1,284 @@
+// op(token): a wait whose owner is a completion handler of Asio's.
+
+#include <concepts>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <new>
+#include <optional>
+#include <system_error>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <weir/core/context.hpp>
+#include <weir/core/result.hpp>
+#include <weir/wait/operation.hpp>
+#include <weir/wait/wait_state.hpp>
+
+namespace weir {
+
+template <class T>
+class future;
+
+namespace front {
+
+/// As this Asio reports it: whatever was cancelled is its operation_aborted.
+inline net::net_error to_net(std::error_code error) noexcept {
+  if (error == errc::cancelled) return net::error::operation_aborted;
+  return error;
+}
+
+/// Of an operation that yields what a task came to, which may be any exception.
+template <class Op>
+concept rethrowing = requires { Op::rethrows; };
+
+/// What a handler gets besides the error.
+template <class T>
+struct handed {
+  using type = std::conditional_t<std::is_default_constructible_v<T>, T, std::optional<T>>;
+};
+
+template <class Error, class T>
+struct signature_with {
+  using type = void(Error, typename handed<T>::type);
+};
+template <class Error>
+struct signature_with<Error, void> {
+  using type = void(Error);
+};
+
+template <class Op>
+using signature = typename signature_with<std::conditional_t<rethrowing<Op>, std::exception_ptr, net::net_error>,
+                                          typename Op::value_type>::type;
+
+/// The error of a result, in the way of its signature.
+template <class Op>
+auto error_of(const result<typename Op::value_type>& outcome) {
+  if constexpr (rethrowing<Op>) {
+    if (outcome) return std::exception_ptr();
+    if (outcome.exception()) return outcome.exception();
+    return std::make_exception_ptr(net::net_system_error(to_net(outcome.error())));
+  } else {
+    return outcome ? net::net_error() : to_net(outcome.error());
+  }
+}
+
+/// Asks a handler for its executor, and is the answer if it has none.
+struct no_executor {};
+
+template <class Handler>
+using executor_of = typename net::associated_executor<Handler, no_executor>::type;
+
+/// A plain function object that nobody has told where to run.
+template <class Token, class Signature>
+inline constexpr bool homeless = false;
+template <class Token, class... Args>
+  requires std::is_void_v<std::invoke_result_t<Token&, Args...>>  // use_future can be called too
+inline constexpr bool homeless<Token, void(Args...)> = std::is_same_v<executor_of<Token>, no_executor>;
+
+/// It has none of a context: neither of its own nor, as with use_future, one that only sets what it is handed.
+template <class Handler>
+inline constexpr bool needs_no_context = !std::constructible_from<any_executor, executor_of<Handler>>;
+
+/// Where a handler goes that has no Asio executor: an executor of weir's, or the flat loop.
+class elsewhere {
+ public:
+  explicit elsewhere(executor_ref where) noexcept : where_(where) {}
+  [[nodiscard]] executor_ref ref() noexcept { return where_; }
+
+ private:
+  executor_ref where_;
+};
+
+/// Where a handler goes that has one. Its context has work to do until it is called.
+class in_context {
+ public:
+  explicit in_context(const any_executor& where)
+      : target_(where), at_work_(net::prefer(where, net::execution::outstanding_work.tracked)) {}
+  [[nodiscard]] executor_ref ref() noexcept { return executor_ref(target_); }
+
+ private:
+  target target_;
+  any_executor at_work_;
+};
+
+template <class Op, unsigned Limits, class Handler, class Place>
+class handler_wait final : private wait::wait_state<Op, Limits>, private core::tenant {
+  using state = wait::wait_state<Op, Limits>;
+  using allocator = typename std::allocator_traits<
+      typename net::associated_allocator<Handler>::type>::template rebind_alloc<handler_wait>;
+  using allocating = std::allocator_traits<allocator>;
+
+ public:
+  template <class Where>
+  static void start(state&& described, const Where& where, Handler&& handler) {
+    allocator memory(net::get_associated_allocator(handler));
+    auto* self = allocating::allocate(memory, 1);
+    try {
+      ::new (static_cast<void*>(self)) handler_wait(std::move(described), where, std::move(handler));
+    } catch (...) {
+      allocating::deallocate(memory, self, 1);
+      throw;
+    }
+    self->begin();
+  }
+
+ private:
+  struct on_slot {
+    handler_wait* wait;
+    void operator()(net::cancellation_type type) const noexcept {
+      if (type != net::cancellation_type::none) wait->cancel();
+    }
+  };
+
+  template <class Where>
+  handler_wait(state&& described, const Where& where, Handler&& handler)
+      : state(std::move(described)),
+        tenant([](core::tenant& evicted) noexcept { static_cast<handler_wait&>(evicted).destroy_pending(); }),
+        place_(where),
+        handler_(std::move(handler)) {}
+
+  static handler_wait& of(work& told) noexcept { return static_cast<handler_wait&>(static_cast<state&>(told)); }
+
+  void begin() noexcept {
+    core::context where(place_.ref(), {}, {});
+    state::enter(where);
+    this->run_ = [](work& told) noexcept { of(told).post(); };
+    this->raced_by(core::deciders::anybody);  // the slot
+    place_.ref().enlist(*this);
+    if (auto cancels = net::get_associated_cancellation_slot(handler_); cancels.is_connected()) {
+      cancels.template emplace<on_slot>(on_slot{this});
+    }
+    if (this->ready() || !this->enqueue()) post();
+  }
+
+  void post() noexcept {
+    this->run_ = [](work& posted) noexcept { of(posted).complete(); };
+    place_.ref().post(*this);
+  }
+
+  /// Decided already: what was granted is given back instead of being delivered.
+  void cancel() noexcept {
+    if (!this->give_up(core::outcome::cancelled)) taken_back_.store(true, std::memory_order_relaxed);
+    // relaxed: a slot fires where the handler runs, or is ordered before it by its user
+  }
+
+  void complete() noexcept {
+    retire();
+    auto* const thrown = platform::local<thrown_here>().by_handler;
+    try {
+      deliver();
+    } catch (...) {
+      if (thrown == nullptr) std::terminate();  // not called by Asio: there is nobody to throw to
+      *thrown = std::current_exception();
+    }
+  }
+
+  void deliver() {
+    auto outcome = take();
+    allocator memory(net::get_associated_allocator(handler_));
+    Handler handler(std::move(handler_));
+    destroy(memory);
+    auto error = error_of<Op>(outcome);
+    if constexpr (std::is_void_v<typename Op::value_type>) {
+      std::move(handler)(std::move(error));
+    } else {
+      using value = typename handed<typename Op::value_type>::type;
+      if (outcome) {
+        std::move(handler)(std::move(error), value(std::move(*outcome)));
+      } else {
+        std::move(handler)(std::move(error), value());
+      }
+    }
+  }
+
+  result<typename Op::value_type> take() {
+    if (taken_back_.load(std::memory_order_relaxed)) {  // relaxed: see cancel
+      this->give_back();
+      return errc::cancelled;
+    }
+    try {
+      return this->take_outcome();
+    } catch (const std::bad_alloc&) {
+      return std::make_error_code(std::errc::not_enough_memory);
+    }
+  }
+
+  void retire() noexcept {
+    this->finish();
+    place_.ref().delist(*this);
+    if (auto cancels = net::get_associated_cancellation_slot(handler_); cancels.is_connected()) cancels.clear();
+  }
+
+  /// With its context: it is never called, and what was granted is given back.
+  void destroy_pending() noexcept {
+    this->abandon(place_.ref());
+    allocator memory(net::get_associated_allocator(handler_));
+    destroy(memory);
+  }
+
+  void destroy(allocator& memory) noexcept {
+    this->~handler_wait();
+    allocating::deallocate(memory, this, 1);
+  }
+
+  ~handler_wait() = default;
+
+  Place place_;
+  Handler handler_;
+  platform::atomic<bool> taken_back_{false};
+};
+
+/// What starts the wait once the token has made its handler.
+template <class Op, unsigned Limits, class Where>
+class initiation {
+ public:
+  explicit initiation(operation<Op, Limits, Where>&& described) noexcept : described_(std::move(described)) {}
+
+  template <class Handler>
+  void operator()(Handler&& handler) && {
+    const auto where = wait::for_front::where(described_);
+    if constexpr (needs_no_context<std::decay_t<Handler>>) {
+      if constexpr (std::is_same_v<Where, named_target>) {
+        start<in_context>(where.where(), std::forward<Handler>(handler));
+      } else {
+        start<elsewhere>(where.executor(), std::forward<Handler>(handler));
+      }
+    } else {
+      start<in_context>(any_executor(net::associated_executor<std::decay_t<Handler>, no_executor>::get(handler, {})),
+                        std::forward<Handler>(handler));
+    }
+  }
+
+ private:
+  template <class Place, class Place_, class Handler>
+  void start(const Place_& where, Handler&& handler) {
+    using handler_type = std::decay_t<Handler>;
+    handler_type own(std::forward<Handler>(handler));
+    handler_wait<Op, Limits, handler_type, Place>::start(wait::for_front::description(described_), where,
+                                                         std::move(own));
+  }
+
+  operation<Op, Limits, Where> described_;
+};
+
+}  // namespace front
+
+namespace core {
+
+template <class Op, unsigned Limits, class Where, class Token>
+  requires net::completion_token_for<std::decay_t<Token>, front::signature<Op>>
+auto initiate(front_tag, operation<Op, Limits, Where>&& described, Token&& token)
+    -> decltype(net::async_initiate<Token, front::signature<Op>>(std::declval<front::initiation<Op, Limits, Where>>(),
+                                                                 token)) {
+  static_assert(
+      !front::homeless<std::decay_t<Token>, front::signature<Op>> || !std::is_same_v<Where, wait::own_context>,
+      "this handler has no executor: give it one with bind_executor(executor, handler), or say "
+      "resume_on(executor) of the operation");
+  return net::async_initiate<Token, front::signature<Op>>(
+      front::initiation<Op, Limits, Where>(wait::for_front::taking_along(described)), token);
+}
+
+}  // namespace core
+}  // namespace weir

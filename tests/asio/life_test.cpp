@@ -1,0 +1,288 @@
+// G15: who outlives whom. A context that goes destroys what is pending there; a synchronizer that goes completes it.
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <future>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <weir/weir.hpp>
+
+#include <asio/binding.hpp>
+#include <support/foreign.hpp>
+
+namespace weir::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(asio_life, a_pending_operation_counts_as_work) {
+  asio::io_context io;
+  semaphore sem(0);
+  bool called = false;
+  sem.acquire()(asio::bind_executor(io, [&](net_error) { called = true; }));
+  EXPECT_EQ(io.poll(), 0u);
+  EXPECT_FALSE(io.stopped()) << "there is work to do";
+  sem.release();
+  io.run();
+  EXPECT_TRUE(called);
+  EXPECT_TRUE(io.stopped());
+}
+
+TEST(asio_life, destroying_the_context_destroys_what_is_pending_without_calling_it) {
+  semaphore sem(0);
+  auto witness = std::make_shared<int>(0);
+  {
+    asio::io_context io;
+    auto never = [witness](net_error) { ADD_FAILURE() << "called"; };
+    sem.acquire()(asio::bind_executor(io, never));
+    sem.acquire().within(1h)(asio::bind_executor(asio::make_strand(io), never));
+    sem.acquire()(asio::bind_executor(asio::any_io_executor(io.get_executor()), never));
+    EXPECT_EQ(sem.waiting(), 3u);
+  }
+  EXPECT_EQ(sem.waiting(), 0u);
+  EXPECT_EQ(witness.use_count(), 1);
+  sem.release();
+  EXPECT_EQ(sem.available(), 1u);
+}
+
+TEST(asio_life, destroying_the_context_gives_back_what_was_granted) {
+  semaphore sem(0);
+  queue<int> items;
+  {
+    asio::io_context io;
+    sem.acquire(2)(asio::bind_executor(io, [](net_error) { ADD_FAILURE() << "called"; }));
+    items.pop()(asio::bind_executor(io, [](net_error, std::optional<int>) { ADD_FAILURE() << "called"; }));
+    sem.release(2);
+    items.try_push(7);
+    EXPECT_EQ(sem.available(), 0u);
+  }
+  EXPECT_EQ(sem.available(), 2u);
+  EXPECT_EQ(items.try_pop(), 7);
+}
+
+TEST(asio_life, destroying_the_context_destroys_its_tasks_and_gives_back_what_they_hold) {
+  mutex m;
+  semaphore sem(0);
+  std::optional<future<int>> made;
+  bool destroyed = false;
+  struct notes {
+    explicit notes(bool& into) : gone(&into) {}
+    ~notes() { *gone = true; }
+    bool* gone;
+  };
+  {
+    asio::io_context io;
+    auto waits = [](mutex& locks, semaphore& never, bool& gone) -> task<int> {
+      const notes witness(gone);
+      auto held = co_await locks.scoped_lock();
+      co_await never.acquire();
+      co_return 1;
+    };
+    made = spawn(io.get_executor(), waits(m, sem, destroyed));
+    io.poll();
+    EXPECT_TRUE(m.locked());
+  }
+  EXPECT_TRUE(destroyed);
+  EXPECT_FALSE(m.locked());
+  EXPECT_EQ(sem.waiting(), 0u);
+  EXPECT_EQ(made->get().as_result().wait().error(), errc::closed);
+}
+
+TEST(asio_life, a_task_that_was_granted_and_not_resumed_gives_back) {
+  semaphore sem(0);
+  std::optional<future<>> made;
+  std::optional<future<>> unstarted;
+  {
+    asio::io_context io;
+    auto waits = [](semaphore& wanted) -> task<> { co_await wanted.acquire(); };
+    made = spawn(io.get_executor(), waits(sem));
+    io.poll();
+    sem.release();
+    unstarted = spawn(io.get_executor(), waits(sem));
+    EXPECT_EQ(sem.available(), 0u);
+  }
+  EXPECT_EQ(sem.available(), 1u);
+  EXPECT_EQ(made->get().as_result().wait().error(), errc::closed);
+  EXPECT_EQ(unstarted->get().as_result().wait().error(), errc::closed);
+}
+
+TEST(asio_life, a_pool_that_outlives_its_context_has_nothing_running) {
+  semaphore never(0);
+  auto io = std::make_unique<asio::io_context>();
+  pool jobs(io->get_executor(), 1);
+  auto waits = [](semaphore& wanted) -> task<> { co_await wanted.acquire(); };
+  auto made = jobs.submit(waits(never)).wait();
+  promise<> into;
+  auto second = into.get_future();
+  io->poll();
+  EXPECT_EQ(jobs.running(), 1u);
+  io.reset();
+  EXPECT_EQ(jobs.running(), 0u);
+  EXPECT_EQ(never.waiting(), 0u);
+  EXPECT_EQ(made.get().as_result().wait().error(), errc::closed);
+  EXPECT_TRUE(jobs.join().within(0s).wait());
+}
+
+TEST(asio_life, destroying_a_context_with_awaitables_that_hold_locks_leaks_nothing) {
+  mutex m;
+  ASSERT_TRUE(m.try_lock());
+  auto witness = std::make_shared<int>(0);
+  {
+    asio::io_context io;
+    auto waits = [&, witness]() -> asio::awaitable<void> {
+      auto held = co_await m.async_scoped_lock(asio::use_awaitable);
+      ADD_FAILURE() << "resumed";
+    };
+    for (int i = 0; i < 3; ++i) asio::co_spawn(io, waits, asio::detached);
+    io.poll();
+    EXPECT_EQ(m.waiting(), 3u);
+    m.unlock();  // granted to the first, which is destroyed with it: then to the next, …
+  }
+  EXPECT_FALSE(m.locked());
+  EXPECT_EQ(m.waiting(), 0u);
+  EXPECT_EQ(witness.use_count(), 1);
+}
+
+TEST(asio_life, G11_a_synchronizer_that_is_destroyed_first_completes_with_closed) {
+  asio::io_context io;
+  std::optional<semaphore> sem(std::in_place, 0);
+  net_error got;
+  sem->acquire()(asio::bind_executor(io, [&](net_error error) { got = error; }));
+  sem.reset();
+  io.run();
+  EXPECT_EQ(std::error_code(got), errc::closed);
+}
+
+TEST(asio_life, G6_a_handler_may_destroy_its_synchronizer) {
+  asio::io_context io;
+  std::optional<semaphore> sem(std::in_place, 0);
+  int called = 0;
+  for (int i = 0; i < 2; ++i) {
+    sem->acquire()(asio::bind_executor(io, [&](net_error) {
+      ++called;
+      sem.reset();
+    }));
+  }
+  sem->release();
+  io.run();
+  EXPECT_EQ(called, 2);
+}
+
+TEST(asio_life, a_handler_may_drop_the_last_reference_to_its_context) {
+  auto io = std::make_shared<asio::thread_pool>(1);
+  event e(true);
+  std::promise<void> called;
+  auto drops = [keeps = io, &called](net_error) mutable {
+    called.set_value();
+    keeps->stop();
+  };
+  e.wait()(asio::bind_executor(io->get_executor(), std::move(drops)));
+  called.get_future().get();
+  io->join();
+}
+
+TEST(asio_life, the_context_of_a_thread_pool_destroys_what_is_pending_too) {
+  semaphore sem(0);
+  {
+    asio::thread_pool threads(2);
+    sem.acquire()(asio::bind_executor(threads, [](net_error) { ADD_FAILURE() << "called"; }));
+    threads.stop();
+    threads.join();
+  }
+  EXPECT_EQ(sem.waiting(), 0u);
+}
+
+TEST(asio_life, a_task_that_awaits_asio_is_destroyed_with_its_context) {
+  std::optional<future<>> made;
+  {
+    asio::io_context io;
+    auto waits = [](asio::io_context& where) -> task<> {
+      asio::steady_timer timer(where, 1h);
+      co_await timer.async_wait(use_task);
+      ADD_FAILURE() << "resumed";
+    };
+    made = spawn(io.get_executor(), waits(io));
+    io.poll();
+  }
+  EXPECT_EQ(made->get().as_result().wait().error(), errc::closed);
+}
+
+TEST(asio_life, a_coroutine_that_is_destroyed_while_it_awaits_asio_is_not_resumed) {
+  asio::io_context io;
+  asio::steady_timer timer(io, 1ms);
+  auto waits = [](asio::steady_timer& slow) -> foreign {
+    co_await slow.async_wait(use_task);
+    ADD_FAILURE() << "resumed";
+  };
+  auto coroutine = waits(timer);
+  coroutine.destroy();
+  EXPECT_EQ(io.run(), 1u);
+}
+
+/// Everything at once, on a context that one or four threads run.
+class asio_stress : public testing::TestWithParam<int> {};
+
+TEST_P(asio_stress, G2_handlers_tasks_and_threads_with_limits_and_slots_lose_nothing) {
+  constexpr int waits_each = 400;
+  asio::io_context io(GetParam());
+  semaphore sem(3);
+  std::atomic<int> inside{0};
+  std::atomic<int> too_many{0};
+  auto holds = [&] {
+    if (++inside > 3) ++too_many;
+    --inside;
+    sem.release();
+  };
+  auto as_awaitable = [&]() -> asio::awaitable<void> {
+    for (int i = 0; i < waits_each; ++i) {
+      auto [error] =
+          co_await sem.acquire().within(std::chrono::microseconds(i % 60))(asio_tokens::as_tuple(asio::use_awaitable));
+      if (!error) holds();
+    }
+  };
+  auto as_task = [](semaphore& wanted, auto& held) -> task<> {
+    for (int i = 0; i < waits_each; ++i) {
+      if (co_await wanted.acquire().within(std::chrono::microseconds(i % 60))) held();
+    }
+  };
+  auto with_slot = [&]() -> asio::awaitable<void> {
+    using namespace asio_operators;
+    asio::steady_timer timer(co_await asio::this_coro::executor);
+    for (int i = 0; i < waits_each; ++i) {
+      timer.expires_after(std::chrono::microseconds(i % 30));
+      const auto first = co_await (sem.acquire()(asio::use_awaitable) || timer.async_wait(asio::use_awaitable));
+      if (first.index() == 0) holds();
+    }
+  };
+  std::vector<future<>> tasks;
+  for (int i = 0; i < 3; ++i) {
+    asio::co_spawn(asio::make_strand(io), as_awaitable, asio::detached);
+    asio::co_spawn(asio::make_strand(io), with_slot, asio::detached);
+    tasks.push_back(spawn(io.get_executor(), as_task(sem, holds)));
+  }
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < GetParam(); ++i) threads.emplace_back([&] { io.run(); });
+    threads.emplace_back([&] {
+      for (int i = 0; i < waits_each; ++i) {
+        if (sem.acquire().within(std::chrono::microseconds(i % 60)).wait()) holds();
+      }
+    });
+  }
+  EXPECT_EQ(too_many, 0);
+  EXPECT_EQ(sem.available(), 3u);
+  EXPECT_EQ(sem.waiting(), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(threads, asio_stress, testing::Values(1, 4));
+
+}  // namespace
+}  // namespace weir::test
