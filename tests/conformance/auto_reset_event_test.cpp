@@ -1,3 +1,4 @@
 #define WEIR_CASE auto_reset_event_case
 #define WEIR_SUITE auto_reset_event_conformance
-#include <conformance/suite.hpp>
+#include <conformance/cancel_all.hpp>
+#include <conformance/one_by_one.hpp>

@@ -1,3 +1,4 @@
 #define WEIR_CASE queue_pop_case
 #define WEIR_SUITE queue_pop_conformance
-#include <conformance/suite.hpp>
+#include <conformance/cancel_all.hpp>
+#include <conformance/one_by_one.hpp>

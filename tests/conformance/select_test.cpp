@@ -1,3 +1,4 @@
 #define WEIR_CASE select_case
 #define WEIR_SUITE select_conformance
-#include <conformance/suite.hpp>
+#include <conformance/cancel_all.hpp>
+#include <conformance/one_by_one.hpp>

@@ -2,9 +2,12 @@
 
 // The ways of waiting, behind one face: each starts waits on behalf of a test and says what became of them.
 // A way W has
-//   start(object, id, make)   starts waiting for make(), an operation that reports a result; returns when it is queued
-//                             or has ended
-//   expect(n)                 lets everything happen that can: n waits have ended in all
+//   start(object, id, make, and_then)
+//                starts waiting for make(), an operation that reports a result, and returns when it is queued or has
+//                ended. In the completion and_then(result) is called, before the log is written
+//   expect(n)    lets everything happen that can: n waits have ended in all
+//   in_order     whether those that are told at once go on in order
+//   many         how many waits are many
 // and the log of who ended, in which order, with which error.
 
 #include <atomic>
@@ -53,6 +56,11 @@ class ending_log {
 
 class way {
  public:
+  static constexpr bool in_order = true;
+  static constexpr int many = 1'000;
+
+  [[nodiscard]] std::size_t ended() { return log_.size(); }
+
   [[nodiscard]] std::vector<int> order() {
     std::vector<int> ids;
     for (const auto& each : log_.all()) ids.push_back(each.id);
@@ -70,39 +78,45 @@ class way {
   }
 
  protected:
+  /// What is called with the outcome of a wait.
+  template <class AndThen>
+  auto end_of(int id, AndThen and_then) {
+    return [this, id, and_then](auto outcome) {
+      and_then(outcome);
+      log_.add(id, outcome.error());
+    };
+  }
+
+  template <class Coroutine, class Make, class End>
+  static Coroutine wait_for(Make make, End end) {
+    auto outcome = co_await make();
+    end(std::move(outcome));
+  }
+
   ending_log log_;
 };
 
 /// A coroutine of a type that weir does not know: it goes on in the flat loop.
 class coroutine_way : public way {
  public:
-  static constexpr bool in_order = true;
-
-  template <class Object, class Make>
-  void start(Object&, int id, Make make) {
-    waits_.push_back(wait_for(make, id, log_));
+  template <class Object, class Make, class AndThen>
+  void start(Object&, int id, Make make, AndThen and_then) {
+    waits_.push_back(wait_for<foreign>(make, end_of(id, and_then)));
   }
   void expect(std::size_t ended) { EXPECT_EQ(log_.size(), ended); }
 
  private:
-  template <class Make>
-  static foreign wait_for(Make make, int id, ending_log& log) {
-    auto outcome = co_await make();
-    log.add(id, outcome.error());
-  }
   std::vector<foreign> waits_;
 };
 
 /// A task on an executor.
 class task_way : public way {
  public:
-  static constexpr bool in_order = true;
-
   ~task_way() { executor_.run_all(); }
 
-  template <class Object, class Make>
-  void start(Object&, int id, Make make) {
-    spawned_.push_back(spawn(executor_, wait_for(make, id, log_)));
+  template <class Object, class Make, class AndThen>
+  void start(Object&, int id, Make make, AndThen and_then) {
+    spawned_.push_back(spawn(executor_, wait_for<task<>>(make, end_of(id, and_then))));
     executor_.run_all();
   }
   void expect(std::size_t ended) {
@@ -111,12 +125,6 @@ class task_way : public way {
   }
 
  private:
-  template <class Make>
-  static task<> wait_for(Make make, int id, ending_log& log) {
-    auto outcome = co_await make();
-    log.add(id, outcome.error());
-  }
-
   class without_timers {  // the test's clock is the one of use_timers
    public:
     void post(work& item) noexcept { inner_.post(item); }
@@ -133,11 +141,9 @@ class task_way : public way {
 
 class callback_way : public way {
  public:
-  static constexpr bool in_order = true;
-
-  template <class Object, class Make>
-  void start(Object&, int id, Make make) {
-    tickets_.push_back(make().start([id, this](auto outcome) { log_.add(id, outcome.error()); }));
+  template <class Object, class Make, class AndThen>
+  void start(Object&, int id, Make make, AndThen and_then) {
+    tickets_.push_back(make().start(end_of(id, and_then)));
   }
   void expect(std::size_t ended) { EXPECT_EQ(log_.size(), ended); }
 
@@ -148,11 +154,9 @@ class callback_way : public way {
 /// A callback that is posted to an executor.
 class posted_callback_way : public way {
  public:
-  static constexpr bool in_order = true;
-
-  template <class Object, class Make>
-  void start(Object&, int id, Make make) {
-    tickets_.push_back(make().resume_on(executor_).start([id, this](auto outcome) { log_.add(id, outcome.error()); }));
+  template <class Object, class Make, class AndThen>
+  void start(Object&, int id, Make make, AndThen and_then) {
+    tickets_.push_back(make().resume_on(executor_).start(end_of(id, and_then)));
     executor_.run_all();
   }
   void expect(std::size_t ended) {
@@ -178,12 +182,13 @@ class posted_callback_way : public way {
 class thread_way : public way {
  public:
   static constexpr bool in_order = false;
+  static constexpr int many = 100;
 
-  template <class Object, class Make>
-  void start(Object& object, int id, Make make) {
+  template <class Object, class Make, class AndThen>
+  void start(Object& object, int id, Make make, AndThen and_then) {
     const std::size_t queued = object.waiting();
     const std::size_t ended = log_.size();
-    threads_.emplace_back([make, id, this] { log_.add(id, make().wait().error()); });
+    threads_.emplace_back([make, end = end_of(id, and_then)] { end(make().wait()); });
     while (object.waiting() == queued && log_.size() == ended) std::this_thread::yield();
   }
   void expect(std::size_t ended) {

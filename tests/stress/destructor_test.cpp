@@ -17,6 +17,7 @@
 #include <weir/event.hpp>
 #include <weir/mutex.hpp>
 #include <weir/semaphore.hpp>
+#include <weir/shared_mutex.hpp>
 #include <weir/task.hpp>
 
 namespace weir {
@@ -26,7 +27,6 @@ using namespace std::chrono_literals;
 
 constexpr int many_rounds = 2'000;
 constexpr int few_rounds = 300;  // each makes threads
-constexpr int waits_per_round = 4;
 
 /// Each round: `prepare` on this thread, then `here` and `there` at once on two.
 void race(int rounds, const std::function<void()>& prepare, const std::function<void()>& here,
@@ -62,8 +62,8 @@ struct tally {
       }
     };
   }
-  void check(int rounds) const {
-    EXPECT_EQ(closed + given_up, rounds * waits_per_round);
+  void check(int waits) const {
+    EXPECT_EQ(closed + given_up, waits);
     EXPECT_EQ(other, 0);
   }
 };
@@ -79,20 +79,45 @@ auto wait_on(Object& object) {
   }
 }
 
-struct held_mutex : mutex {
-  held_mutex() { (void)try_lock(); }
-  ~held_mutex() {
-    close();
-    unlock();
+template <class Mutex>
+struct held : Mutex {
+  held() { (void)this->try_lock(); }
+  ~held() {
+    this->close();
+    this->unlock();
   }
+};
+struct held_against_readers : held<shared_mutex> {
+  auto acquire() { return lock_shared(); }
+};
+struct held_by_readers : shared_mutex {
+  held_by_readers() {
+    (void)try_lock_shared();
+    (void)try_lock_shared();
+  }
+  ~held_by_readers() {
+    close();
+    unlock_shared();
+    unlock_shared();
+  }
+  auto acquire() { return upgrade(); }
 };
 struct empty_semaphore : semaphore {
   empty_semaphore() : semaphore(0) {}
 };
 
 template <class Object>
-class destructor_race : public testing::Test {};
-using objects = testing::Types<empty_semaphore, held_mutex, event>;
+constexpr int waits_per_round = 4;
+template <>
+constexpr int waits_per_round<held_by_readers> = 1;  // a second upgrade would be refused
+
+template <class Object>
+class destructor_race : public testing::Test {
+ protected:
+  static constexpr int waits = waits_per_round<Object>;
+};
+using objects =
+    testing::Types<empty_semaphore, held<mutex>, event, held<shared_mutex>, held_against_readers, held_by_readers>;
 TYPED_TEST_SUITE(destructor_race, objects);
 
 TYPED_TEST(destructor_race, G13_against_tickets) {
@@ -104,13 +129,13 @@ TYPED_TEST(destructor_race, G13_against_tickets) {
       [&] {
         object.emplace();
         tickets.clear();
-        for (int i = 0; i < waits_per_round; ++i) tickets.push_back(wait_on(*object).start(ended.count()));
+        for (int i = 0; i < this->waits; ++i) tickets.push_back(wait_on(*object).start(ended.count()));
       },
       [&] { object.reset(); },
       [&] {
         for (auto& each : tickets) each.cancel();
       });
-  ended.check(many_rounds);
+  ended.check(many_rounds * this->waits);
 }
 
 TYPED_TEST(destructor_race, G13_against_a_timer) {
@@ -122,10 +147,10 @@ TYPED_TEST(destructor_race, G13_against_a_timer) {
       many_rounds,
       [&] {
         object.emplace();
-        for (int i = 0; i < waits_per_round; ++i) (void)wait_on(*object).within(1ms).start(ended.count());
+        for (int i = 0; i < this->waits; ++i) (void)wait_on(*object).within(1ms).start(ended.count());
       },
       [&] { object.reset(); }, [&] { clock.advance(2ms); });
-  ended.check(many_rounds);
+  ended.check(many_rounds * this->waits);
 }
 
 TYPED_TEST(destructor_race, G13_against_a_stop) {
@@ -137,12 +162,12 @@ TYPED_TEST(destructor_race, G13_against_a_stop) {
       [&] {
         object.emplace();
         stop.emplace();
-        for (int i = 0; i < waits_per_round; ++i) {
+        for (int i = 0; i < this->waits; ++i) {
           (void)wait_on(*object).stop_on(stop->get_token()).start(ended.count());
         }
       },
       [&] { object.reset(); }, [&] { stop->request_stop(); });
-  ended.check(many_rounds);
+  ended.check(many_rounds * this->waits);
 }
 
 TYPED_TEST(destructor_race, G13_against_all_of_them_for_blocked_threads) {
@@ -158,11 +183,11 @@ TYPED_TEST(destructor_race, G13_against_all_of_them_for_blocked_threads) {
         blocked.clear();
         object.emplace();
         stop.emplace();
-        for (int i = 0; i < waits_per_round; ++i) {
+        for (int i = 0; i < this->waits; ++i) {
           blocked.emplace_back(
               [&, token = stop->get_token()] { ended.count()(wait_on(*object).stop_on(token).within(1ms).wait()); });
         }
-        while (object->waiting() != waits_per_round) std::this_thread::yield();
+        while (object->waiting() != this->waits) std::this_thread::yield();
       },
       [&] { object.reset(); },
       [&] {
@@ -170,7 +195,7 @@ TYPED_TEST(destructor_race, G13_against_all_of_them_for_blocked_threads) {
         stop->request_stop();
       });
   blocked.clear();
-  ended.check(few_rounds);
+  ended.check(few_rounds * this->waits);
 }
 
 }  // namespace
