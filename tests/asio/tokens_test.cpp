@@ -1,10 +1,12 @@
 // G15: every operation takes every completion token.
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <exception>
 #include <future>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -278,6 +280,37 @@ TEST(tokens, a_handler_that_throws_throws_out_of_run_and_the_others_still_run) {
   io.run();
   EXPECT_EQ(called, 3);
 }
+
+TEST(tokens, wrappers_combine) {
+  asio::io_context io;
+  semaphore sem(0);
+  asio::cancellation_signal cancels;
+  std::tuple<net_error> got;
+  auto takes = [&](std::tuple<net_error> outcome) { got = outcome; };
+  auto bound = asio::bind_cancellation_slot(cancels.slot(), asio::bind_executor(asio::make_strand(io), takes));
+  sem.acquire().within(1h)(asio_tokens::as_tuple(std::move(bound)));
+  auto aborted = sem.async_acquire(asio::bind_cancellation_slot(cancels.slot(), asio::use_future));
+  cancels.emit(asio::cancellation_type::total);
+  sem.release();
+  io.run();
+  EXPECT_FALSE(std::get<0>(got)) << "its slot was taken over by the second";
+  EXPECT_THROW(aborted.get(), net_system_error);
+}
+
+#if defined(WEIR_TEST_BOOST)
+TEST(tokens, bind_allocator_says_where_the_wait_is_stored) {
+  asio::io_context io;
+  semaphore sem(0);
+  std::array<std::byte, 1024> room{};
+  std::pmr::monotonic_buffer_resource memory(room.data(), room.size(), std::pmr::null_memory_resource());
+  bool called = false;
+  auto calls = asio::bind_executor(io, [&](net_error) { called = true; });
+  sem.acquire()(asio::bind_allocator(std::pmr::polymorphic_allocator<std::byte>(&memory), calls));
+  sem.release();
+  io.run();
+  EXPECT_TRUE(called);
+}
+#endif
 
 TEST(tokens, what_does_not_start_is_told_where_it_is_called) {
   semaphore sem(1, 2);
