@@ -476,6 +476,20 @@ TEST(shared_mutex_upgrade, that_gives_up_keeps_its_shared_lock_and_lets_readers_
   m.unlock();
 }
 
+TEST(shared_mutex_upgrade, G11_that_was_closed_is_forgotten) {
+  shared_mutex m;
+  ASSERT_TRUE(m.try_lock_shared());
+  ASSERT_TRUE(m.try_lock_shared());
+  std::error_code error;
+  { auto waits = m.upgrade().start([&](result<> outcome) { error = outcome.error(); }); }
+  m.close();
+  EXPECT_EQ(error, errc::closed);
+  EXPECT_TRUE(m.check_invariants()) << "it looks at an upgrade that is gone";
+  m.unlock_shared();
+  m.unlock_shared();
+  EXPECT_TRUE(m.check_invariants());
+}
+
 TEST(shared_mutex_upgrade, G9_that_times_out_keeps_its_shared_lock) {
   manual_timers clock;
   use_timers by_hand(clock);
