@@ -6,3 +6,4 @@ execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${SOURCE} -B ${WORK}/build 
                         -DCMAKE_CXX_COMPILER=${COMPILER} COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK}/build COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${WORK}/build/uses_weir COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${WORK}/build/uses_weir_asio COMMAND_ERROR_IS_FATAL ANY)

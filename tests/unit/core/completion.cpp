@@ -8,6 +8,7 @@
 
 #include <weir/core/claim.hpp>
 #include <weir/core/completion.hpp>
+#include <weir/core/waiter.hpp>
 #include <weir/core/executor.hpp>
 
 namespace {
@@ -47,14 +48,15 @@ class owner : public weir::core::claim {
 };
 
 /// The claim of a hand-made select: settling it writes that down and completes whoever stood behind its branches.
-class selecting : public weir::core::branching_claim {
+class selecting : public weir::core::settling_claim {
  public:
   selecting(log& written, std::string name, std::vector<weir::core::claim*> behind = {})
       : written_(written), name_(std::move(name)), behind_(std::move(behind)) {
-    settle_ = [](branching_claim& settled, completion& list) noexcept {
+    settle_ = [](settling_claim& settled, completion& list) noexcept {
       auto& self = static_cast<selecting&>(settled);
       self.written_.push_back("settled " + self.name_);
       for (auto* each : self.behind_) list.add(*each);
+      return !self.waits_on;
     };
     branch_.wait = this;
     branch_.decide(weir::core::outcome::granted);
@@ -63,6 +65,8 @@ class selecting : public weir::core::branching_claim {
       self.written_.push_back("told " + self.name_);
     };
   }
+
+  bool waits_on = false;  // there is more to wait for before it can be told
 
  private:
   log& written_;
@@ -102,6 +106,19 @@ TEST(completion, settles_every_select_before_any_owner_is_told) {
     list.add(d);
   }
   EXPECT_EQ(written, (log{"settled b", "settled d", "told a", "told b", "told c", "told d"}));
+}
+
+TEST(completion, one_that_has_more_to_wait_for_is_settled_and_not_told) {
+  log written;
+  selecting first(written, "first");
+  selecting second(written, "second");
+  first.waits_on = true;
+  {
+    completion list;
+    list.add(first);
+    list.add(second);
+  }
+  EXPECT_EQ(written, (log{"settled first", "settled second", "told second"}));
 }
 
 TEST(completion, those_that_a_settling_lets_through_join_the_end_and_are_settled_and_told_too) {
