@@ -29,7 +29,8 @@ namespace weir {
 /// undecided. One that withdraws was decided before, so no set() has gone to it.
 class auto_reset_event : public core::synchronizer {
  public:
-  explicit auto_reset_event(bool set = false) noexcept : synchronizer(set ? set_bit : 0) {}
+  auto_reset_event() noexcept : auto_reset_event(false) {}
+  explicit auto_reset_event(bool set) noexcept : synchronizer(set ? set_bit : 0) {}
 
   /// Closes: whoever waits gets errc::closed.
   ~auto_reset_event() { shut(); }

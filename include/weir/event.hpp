@@ -23,7 +23,8 @@ namespace weir {
 /// Between locks: set, or any number queued, or neither. Never both (I1).
 class event : public core::synchronizer {
  public:
-  explicit event(bool set = false) noexcept : synchronizer(set ? set_bit : 0) {}
+  event() noexcept : event(false) {}
+  explicit event(bool set) noexcept : synchronizer(set ? set_bit : 0) {}
 
   /// Closes: whoever waits gets errc::closed.
   ~event() { shut(); }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <future>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -85,6 +86,14 @@ TEST(asio_limits, limits_of_waits_on_strands_and_type_erased_executors_run_on_th
   io.run();
   EXPECT_EQ(ended, 3);
   EXPECT_EQ(threads_now(), before);
+}
+
+TEST(asio_limits, a_limit_on_the_system_executor_runs_there) {
+  semaphore sem(0);
+  std::promise<std::error_code> got;
+  auto takes = [&](net_error error) { got.set_value(error); };
+  sem.acquire().within(1ms)(asio::bind_executor(asio::system_executor(), takes));
+  EXPECT_EQ(got.get_future().get(), errc::timed_out);
 }
 
 class slot_types : public testing::TestWithParam<asio::cancellation_type> {};

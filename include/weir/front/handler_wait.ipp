@@ -235,6 +235,13 @@ template <class Op, unsigned Limits, class Where>
 class initiation {
  public:
   explicit initiation(operation<Op, Limits, Where>&& described) noexcept : described_(std::move(described)) {}
+  initiation(initiation&&) noexcept = default;
+  /// Asio's deferred asks for it, and calls it only for an lvalue.
+  initiation(const initiation& other) noexcept : initiation(std::move(const_cast<initiation&>(other))) {
+    static_assert(std::is_void_v<Op>, "an operation is waited on once: std::move the deferred operation");
+  }
+  initiation& operator=(const initiation&) = delete;
+  ~initiation() = default;
 
   template <class Handler>
   void operator()(Handler&& handler) && {
@@ -252,8 +259,8 @@ class initiation {
   }
 
  private:
-  template <class Place, class Place_, class Handler>
-  void start(const Place_& where, Handler&& handler) {
+  template <class Place, class Named, class Handler>
+  void start(const Named& where, Handler&& handler) {
     using handler_type = std::decay_t<Handler>;
     handler_type own(std::forward<Handler>(handler));
     handler_wait<Op, Limits, handler_type, Place>::start(wait::for_front::description(described_), where,

@@ -5,7 +5,9 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
+#include <typeinfo>
 #include <utility>
 
 #include <weir/core/atomic.hpp>
@@ -18,15 +20,17 @@ namespace weir::front {
 
 using any_executor = net::any_io_executor;
 
+/// Null: it is of another type. Asio 1.22's own target<E>() does not ask.
+template <class E>
+const E* as(const any_executor& where) noexcept {
+  return where.target_type() == typeid(E) ? where.template target<E>() : nullptr;
+}
+
 /// The executor of the context itself, where `where` is known to be one of its strands.
 inline any_executor without_strand(const any_executor& where) {
-  if (const auto* strand = where.target<net::strand<net::io_context::executor_type>>()) {
-    return strand->get_inner_executor();
-  }
-  if (const auto* strand = where.target<net::strand<net::thread_pool::executor_type>>()) {
-    return strand->get_inner_executor();
-  }
-  if (const auto* strand = where.target<net::strand<any_executor>>()) return strand->get_inner_executor();
+  if (const auto* strand = as<net::strand<net::io_context::executor_type>>(where)) return strand->get_inner_executor();
+  if (const auto* strand = as<net::strand<net::thread_pool::executor_type>>(where)) return strand->get_inner_executor();
+  if (const auto* strand = as<net::strand<any_executor>>(where)) return strand->get_inner_executor();
   return where;
 }
 
@@ -187,7 +191,8 @@ class service final : public net::execution_context::service {
   }
 
   train* open(const any_executor& where) noexcept {
-    train* opened = free_ != nullptr ? std::exchange(free_, free_->next) : new train;
+    train* opened = free_ != nullptr ? std::exchange(free_, free_->next) : new (std::nothrow) train;
+    if (opened == nullptr) std::terminate();  // a wake-up cannot fail, and must not be lost
     opened->where = where;
     opened->next = std::exchange(open_, opened);
     return opened;

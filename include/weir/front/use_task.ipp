@@ -58,7 +58,7 @@ class awaiting_handler {
  public:
   explicit awaiting_handler(Awaiting& by) noexcept : awaits_(&by), where_(by.home()) { by.handler_ = this; }
   awaiting_handler(awaiting_handler&& from) noexcept
-      : awaits_(std::exchange(from.awaits_, nullptr)), where_(from.where_) {
+      : awaits_(std::exchange(from.awaits_, nullptr)), where_(std::move(from.where_)) {
     if (awaits_ != nullptr) awaits_->handler_ = this;
   }
   awaiting_handler& operator=(awaiting_handler&&) = delete;
