@@ -59,6 +59,20 @@ TEST(pool, a_submitted_task_runs_and_its_future_has_the_value) {
   EXPECT_EQ(jobs.limit(), 2u);
 }
 
+TEST(pool, G14_when_a_future_is_ready_its_slot_is_free_and_counted) {
+  manual_executor executor;
+  pool jobs(executor, 1);
+  auto made = jobs.submit(gives(1)).wait();
+  bool told = false;
+  auto waits = made.get().start([&](result<int>) {
+    told = true;
+    EXPECT_EQ(jobs.running(), 0u);
+    EXPECT_EQ(jobs.completed(), 1u);
+  });
+  executor.run_all();
+  EXPECT_TRUE(told);
+}
+
 TEST(pool, G14_an_exception_reaches_the_future_and_not_the_pool) {
   manual_executor executor;
   pool jobs(executor, 1);
