@@ -186,7 +186,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
   template <class Token>
     requires core::completion_token<Token, operation>
   auto operator()(Token&& completes) && -> decltype(initiate(core::front_tag(), std::declval<operation>(),
-                                                         std::declval<Token>())) {
+                                                             std::declval<Token>())) {
     return initiate(core::front_tag(), std::move(*this), std::forward<Token>(completes));
   }
 

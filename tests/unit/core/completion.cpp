@@ -8,8 +8,8 @@
 
 #include <weir/core/claim.hpp>
 #include <weir/core/completion.hpp>
-#include <weir/core/waiter.hpp>
 #include <weir/core/executor.hpp>
+#include <weir/core/waiter.hpp>
 
 namespace {
 

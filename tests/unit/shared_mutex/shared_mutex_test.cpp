@@ -481,7 +481,9 @@ TEST(shared_mutex_upgrade, G11_that_was_closed_is_forgotten) {
   ASSERT_TRUE(m.try_lock_shared());
   ASSERT_TRUE(m.try_lock_shared());
   std::error_code error;
-  { auto waits = m.upgrade().start([&](result<> outcome) { error = outcome.error(); }); }
+  {
+    auto waits = m.upgrade().start([&](result<> outcome) { error = outcome.error(); });
+  }
   m.close();
   EXPECT_EQ(error, errc::closed);
   EXPECT_TRUE(m.check_invariants()) << "it looks at an upgrade that is gone";
