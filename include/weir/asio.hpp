@@ -29,6 +29,7 @@
 #include <asio/strand.hpp>
 #include <asio/system_executor.hpp>
 #include <asio/thread_pool.hpp>
+#include <asio/use_future.hpp>
 
 #if ASIO_VERSION >= 102400
 #include <asio/deferred.hpp>

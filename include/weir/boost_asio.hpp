@@ -24,6 +24,7 @@
 #include <boost/asio/strand.hpp>
 #include <boost/asio/system_executor.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_future.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/system_error.hpp>
 

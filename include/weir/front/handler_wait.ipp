@@ -77,9 +77,16 @@ template <class Token, class... Args>
   requires std::is_void_v<std::invoke_result_t<Token&, Args...>>  // use_future can be called too
 inline constexpr bool homeless<Token, void(Args...)> = std::is_same_v<executor_of<Token>, no_executor>;
 
-/// It has none of a context: neither of its own nor, as with use_future, one that only sets what it is handed.
+/// That of use_future, which sets what it is handed where it stands.
+template <class E>
+inline constexpr bool sets_in_place = false;
+template <class T, class Blocking>
+inline constexpr bool sets_in_place<net::detail::promise_executor<T, Blocking>> = true;
+
+/// It has none of a context: neither of its own nor one that sets in place.
 template <class Handler>
-inline constexpr bool needs_no_context = !std::constructible_from<any_executor, executor_of<Handler>>;
+inline constexpr bool needs_no_context =
+    !std::constructible_from<any_executor, executor_of<Handler>> || sets_in_place<executor_of<Handler>>;
 
 /// Where a handler goes that has no Asio executor: an executor of weir's, or the flat loop.
 class elsewhere {
