@@ -219,6 +219,7 @@ class pool_job final : public Sink, public detached<T, pool_job<T, Sink>>, priva
   void destroy_pending() noexcept {
     const auto slots = std::move(slots_);
     this->destroy_body();
+    slots->where().delist(*this);
     slots->free_slot(pool_slots::end::unstarted);
     this->abandon();
     slots->finished();

@@ -176,17 +176,39 @@ TEST(asio_life, G6_a_handler_may_destroy_its_synchronizer) {
   EXPECT_EQ(called, 2);
 }
 
-TEST(asio_life, a_handler_may_drop_the_last_reference_to_its_context) {
-  auto io = std::make_shared<asio::thread_pool>(1);
-  event e(true);
-  std::promise<void> called;
-  auto drops = [keeps = io, &called](net_error) mutable {
-    called.set_value();
-    keeps->stop();
-  };
-  e.wait()(asio::bind_executor(io->get_executor(), std::move(drops)));
-  called.get_future().get();
-  io->join();
+TEST(asio_life, a_handler_may_keep_its_context_and_weir_keeps_nothing_of_it) {
+  auto io = std::make_shared<asio::io_context>();
+  const std::weak_ptr<asio::io_context> watched = io;
+  event e;
+  bool called = false;
+  e.wait()(asio::bind_executor(*io, [keeps = io, &called](net_error) { called = true; }));
+  std::jthread runs([owns = io]() mutable {
+    owns->run();
+    owns.reset();
+  });
+  e.set();
+  io.reset();  // not before: whoever posts to a context keeps it
+  runs.join();
+  EXPECT_TRUE(called);
+  EXPECT_TRUE(watched.expired());
+}
+
+TEST(asio_life, a_task_in_a_pool_counts_as_work_until_it_has_ended_and_no_longer) {
+  asio::io_context io;
+  pool jobs(io.get_executor(), 2);
+  semaphore sem(0);
+  auto waits = [](semaphore& wanted) -> task<> { co_await wanted.acquire(); };
+  auto first = jobs.submit(waits(sem)).wait();
+  auto second = jobs.submit(waits(sem)).wait();
+  io.poll();
+  EXPECT_FALSE(io.stopped()) << "two are pending";
+  sem.release();
+  io.poll();
+  EXPECT_FALSE(io.stopped()) << "one is pending";
+  sem.release();
+  io.run();
+  EXPECT_TRUE(first.ready() && second.ready());
+  EXPECT_TRUE(io.stopped());
 }
 
 TEST(asio_life, the_context_of_a_thread_pool_destroys_what_is_pending_too) {

@@ -154,6 +154,19 @@ TEST(asio_cancel, G2_until_the_handler_is_called_the_slot_gives_the_grant_back) 
   EXPECT_EQ(items.try_pop(), 2);
 }
 
+TEST(asio_cancel, G1_a_slot_that_comes_after_a_failure_does_not_change_it) {
+  asio::io_context io;
+  semaphore sem(0);
+  asio::cancellation_signal cancels;
+  net_error got;
+  sem.acquire()(
+      asio::bind_cancellation_slot(cancels.slot(), asio::bind_executor(io, [&](net_error error) { got = error; })));
+  sem.close();
+  cancels.emit(asio::cancellation_type::terminal);
+  io.run();
+  EXPECT_EQ(std::error_code(got), errc::closed);
+}
+
 TEST(asio_cancel, after_the_handler_was_called_the_slot_does_nothing) {
   asio::io_context io;
   semaphore sem(1);

@@ -33,7 +33,7 @@ struct tenant {
 
   tenant* next = nullptr;
   tenant* prev = nullptr;
-  void (*evict)(tenant&) noexcept;  // it is not enlisted any more
+  void (*evict)(tenant&) noexcept;  // delists and destroys it
 
  protected:
   ~tenant() = default;

@@ -7,7 +7,6 @@
 #include <new>
 #include <optional>
 #include <system_error>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -17,9 +16,6 @@
 #include <weir/wait/wait_state.hpp>
 
 namespace weir {
-
-template <class T>
-class future;
 
 namespace front {
 
@@ -98,16 +94,14 @@ class elsewhere {
   executor_ref where_;
 };
 
-/// Where a handler goes that has one. Its context has work to do until it is called.
+/// Where a handler goes that has one.
 class in_context {
  public:
-  explicit in_context(const any_executor& where)
-      : target_(where), at_work_(net::prefer(where, net::execution::outstanding_work.tracked)) {}
+  explicit in_context(const any_executor& where) : target_(where) {}
   [[nodiscard]] executor_ref ref() noexcept { return executor_ref(target_); }
 
  private:
   target target_;
-  any_executor at_work_;
 };
 
 template <class Op, unsigned Limits, class Handler, class Place>
@@ -165,7 +159,7 @@ class handler_wait final : private wait::wait_state<Op, Limits>, private core::t
     place_.ref().post(*this);
   }
 
-  /// Decided already: what was granted is given back instead of being delivered.
+  /// Decided already: what was granted, if it was, is given back instead of being delivered.
   void cancel() noexcept {
     if (!this->give_up(core::outcome::cancelled)) taken_back_.store(true, std::memory_order_relaxed);
     // relaxed: a slot fires where the handler runs, or is ordered before it by its user
@@ -201,7 +195,8 @@ class handler_wait final : private wait::wait_state<Op, Limits>, private core::t
   }
 
   result<typename Op::value_type> take() {
-    if (taken_back_.load(std::memory_order_relaxed)) {  // relaxed: see cancel
+    if (taken_back_.load(std::memory_order_relaxed) &&
+        this->outcome() == core::outcome::granted) {  // relaxed: see cancel
       this->give_back();
       return errc::cancelled;
     }
@@ -209,6 +204,8 @@ class handler_wait final : private wait::wait_state<Op, Limits>, private core::t
       return this->take_outcome();
     } catch (const std::bad_alloc&) {
       return std::make_error_code(std::errc::not_enough_memory);
+    } catch (...) {  // what it yields could not be moved
+      return result<typename Op::value_type>::failure(std::current_exception());
     }
   }
 
@@ -221,6 +218,7 @@ class handler_wait final : private wait::wait_state<Op, Limits>, private core::t
   /// With its context: it is never called, and what was granted is given back.
   void destroy_pending() noexcept {
     this->abandon(place_.ref());
+    place_.ref().delist(*this);
     allocator memory(net::get_associated_allocator(handler_));
     destroy(memory);
   }

@@ -21,14 +21,12 @@ namespace front {
 
 /// Constructed before the task that runs there, and gone as soon as that has ended: the future may outlive the context.
 struct hosting {
-  explicit hosting(const any_executor& where)
-      : host(std::in_place, where), at_work(net::prefer(where, net::execution::outstanding_work.tracked)) {}
-  void leave() noexcept {
-    at_work = {};
+  explicit hosting(const any_executor& where) : host(std::in_place, where) {}
+  void leave(core::tenant& guest) noexcept {
+    host->delist(guest);
     host.reset();
   }
   std::optional<target> host;
-  any_executor at_work;  // a task that has not ended keeps its context at work
 };
 
 template <class T>
@@ -48,8 +46,7 @@ class spawned final : private hosting,
   }
 
   void ended(bool) noexcept {
-    host->delist(*this);
-    leave();
+    leave(*this);
     this->tell();
     this->drop();
   }
@@ -57,7 +54,7 @@ class spawned final : private hosting,
  private:
   void destroy_pending() noexcept {
     this->destroy_body();
-    leave();
+    leave(*this);
     this->abandon();
     this->drop();
   }

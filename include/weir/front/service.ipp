@@ -99,6 +99,8 @@ class ready_list {
   any_executor where_;
   work_list ready_;
   train* boarded_ = nullptr;  // while it is linked, which is while something is ready
+  std::size_t tenants_ = 0;
+  any_executor at_work_;  // while it has tenants, its context has work to do
 };
 
 /// What one post runs.
@@ -153,13 +155,16 @@ class service final : public net::execution_context::service {
     return true;
   }
 
-  void enlist(core::tenant& pending) noexcept {
+  void enlist(ready_list& on, core::tenant& pending) noexcept {
     const std::lock_guard lock(mutex_);
     tenants_.push_back(pending);
+    if (on.tenants_++ == 0) on.at_work_ = net::prefer(on.where_, net::execution::outstanding_work.tracked);
   }
-  void delist(core::tenant& pending) noexcept {
+  void delist(ready_list& on, core::tenant& pending) noexcept {
+    any_executor done;  // declared before the lock: the context may find that it has nothing to do
     const std::lock_guard lock(mutex_);
-    if (core::ring<core::tenant>::linked(pending)) tenants_.remove(pending);
+    tenants_.remove(pending);
+    if (--on.tenants_ == 0) std::swap(done, on.at_work_);
   }
 
   core::timer_source& timers(const any_executor& where) {
@@ -174,7 +179,7 @@ class service final : public net::execution_context::service {
       core::tenant* pending = nullptr;
       {
         const std::lock_guard lock(mutex_);
-        pending = tenants_.pop_front();
+        pending = tenants_.front();
       }
       if (pending == nullptr) break;
       pending->evict(*pending);

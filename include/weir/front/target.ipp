@@ -25,8 +25,8 @@ class target {
   void post(work& item) noexcept { service_->post(ready_, item); }
   bool retract(work& item) noexcept { return service_->retract(ready_, item); }
   core::timer_source& timers() noexcept { return service_->timers(ready_.where()); }
-  void enlist(core::tenant& running) noexcept { service_->enlist(running); }
-  void delist(core::tenant& running) noexcept { service_->delist(running); }
+  void enlist(core::tenant& running) noexcept { service_->enlist(ready_, running); }
+  void delist(core::tenant& running) noexcept { service_->delist(ready_, running); }
 
   [[nodiscard]] const any_executor& where() const noexcept { return ready_.where(); }
 
