@@ -32,14 +32,15 @@ namespace weir {
 ///   bits 3…   the number of the phase; it does not come round: there is no time for 2^61 phases
 /// size_, left_, dropped_, under the lock:
 ///   left_ > 0                 the phase goes on, left_ of size_ have not arrived
-///   left_ == 0, size_ > 0     the last to arrive runs the completion function
+///   left_ == 0, size_ > 0     the last to arrive runs the completion function (only if there is one)
 ///   left_ == 0, size_ == 0    all have dropped out
 ///
 /// I1  Whoever is queued undecided waits for the end of the phase that the state names.
 /// I2  left_ + dropped_ is at most size_.
 ///
 /// Why no wake-up is lost: a waiter queues under the lock, having seen under it that its phase has not ended. Exactly
-/// one arrival brings left_ to 0, and it ends the phase under the lock, completing all of the queue.
+/// one arrival brings left_ to 0, and it ends the phase under the lock (the same one, or the next after its completion
+/// function), completing all of the queue.
 class barrier : public core::synchronizer {
  public:
   /// A completion function that throws terminates. Throws std::invalid_argument if n is 0.
@@ -113,7 +114,7 @@ class barrier : public core::synchronizer {
   }
 
  private:
-  enum class arrival : std::uint8_t { counted, last, too_many, closed };
+  enum class arrival : std::uint8_t { counted, last, ended, too_many, closed };
   enum leaving : bool { stays = false, drops = true };
 
   static constexpr word next_phase = word{1} << own_shift;
@@ -149,34 +150,42 @@ class barrier : public core::synchronizer {
     arrival made{};
     {
       core::completion done;
-      made = count(later, phase, size);
-      if (made == arrival::last) end_phase(done);
+      made = count(later, phase, size, done);
+      if (made == arrival::last) complete_phase(done);
     }
     if (made == arrival::too_many) throw std::logic_error(refusal(call, size));
     return phase;
   }
 
-  /// `last` is to be followed by end_phase. What it has found: the phase, and how many meet in it.
-  arrival count(leaving later, word& phase, std::size_t& size) noexcept {
+  /// `last` is to be followed by complete_phase; with no completion function the phase has `ended` here. What it has
+  /// found: the phase, and how many meet in it.
+  arrival count(leaving later, word& phase, std::size_t& size, core::completion& done) noexcept {
     locked lock(*this);
     phase = phase_in(lock.state);
     size = size_;
     if (lock.closed()) return arrival::closed;
     if (left_ == 0) return arrival::too_many;
     if (later == drops) ++dropped_;  // I2
-    return --left_ == 0 ? arrival::last : arrival::counted;
+    if (--left_ != 0) return arrival::counted;
+    if (on_completion_) return arrival::last;
+    end_phase(lock, done);
+    return arrival::ended;
   }
 
   /// By the last to arrive, whose own outcome it gives.
-  core::outcome end_phase(core::completion& done) noexcept {
-    if (on_completion_) on_completion_();
+  core::outcome complete_phase(core::completion& done) noexcept {
+    on_completion_();
     locked lock(*this);
+    end_phase(lock, done);
+    return lock.closed() ? core::outcome::closed : core::outcome::granted;
+  }
+
+  void end_phase(locked& lock, core::completion& done) noexcept {
     size_ -= dropped_;
     left_ = size_;
     dropped_ = 0;
     lock.state += next_phase;
     complete_all(lock, core::outcome::granted, done);  // I1
-    return lock.closed() ? core::outcome::closed : core::outcome::granted;
   }
 
   class wait_op {
@@ -219,11 +228,13 @@ class barrier : public core::synchronizer {
         const core::outcome verdict = judge(barrier_->load(), arriving.phase);
         return verdict == core::outcome::pending ? core::answer::not_ready : arriving.decide(verdict);
       }
-      switch (barrier_->count(stays, arriving.phase, arriving.refused)) {
+      switch (barrier_->count(stays, arriving.phase, arriving.refused, done)) {
         case arrival::counted:
           return core::answer::not_ready;
         case arrival::last:
-          return arriving.decide(barrier_->end_phase(done));
+          return arriving.decide(barrier_->complete_phase(done));
+        case arrival::ended:
+          return arriving.decide(core::outcome::granted);
         case arrival::too_many:
           arriving.too_many = true;
           return arriving.decide(core::outcome::granted);

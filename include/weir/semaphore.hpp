@@ -75,7 +75,11 @@ class semaphore : public core::synchronizer {
   decltype(auto) async_scoped_acquire(std::size_t n, Token&& token);
 
   /// Takes n permits if they are there and nobody waits. Throws std::invalid_argument as acquire does.
-  bool try_acquire(std::size_t n = 1) { return take_now(checked_request(n)) == core::outcome::granted; }
+  bool try_acquire(std::size_t n = 1) {
+    core::outcome now = take_now(checked_request(n));
+    if (now == core::outcome::pending && waiting() != 0) now = take_now_slow(n);  // they may all have given up
+    return now == core::outcome::granted;
+  }
 
   /// The same; an empty permit if not.
   inline permit try_scoped_acquire(std::size_t n = 1);
@@ -164,7 +168,7 @@ class semaphore : public core::synchronizer {
                                 std::to_string(max_permits_) + " can");
   }
 
-  /// The fast path of acquiring. Pending: not without waiting.
+  /// The fast path of acquiring. Pending: not enough, or somebody is in line, who may just be giving up.
   core::outcome take_now(std::size_t n) noexcept {
     word seen = load();
     for (;;) {
@@ -183,9 +187,9 @@ class semaphore : public core::synchronizer {
   }
 
   /// Of a newcomer: it queues behind whoever is there.
-  core::outcome judge(locked& lock, std::size_t n) const noexcept {
+  core::outcome judge(locked& lock, std::size_t n) noexcept {
     if (lock.closed()) return core::outcome::closed;
-    return waiting() == 0 && n <= available_in(lock.state) ? core::outcome::granted : core::outcome::pending;
+    return n <= available_in(lock.state) && !anybody_waits(lock) ? core::outcome::granted : core::outcome::pending;
   }
 
   [[gnu::noinline]] void release_slow(std::size_t n) {

@@ -41,7 +41,7 @@ namespace weir {
 ///
 /// Why no wake-up is lost: a waiter queues under the lock, having seen under it that it cannot enter. Whoever leaves
 /// then meets the queued bit (or the lock, and waits for it) and serves the queue under the lock; so does each waiter
-/// that withdraws. One whose claim was won elsewhere still counts as waiting, until its winner withdraws it.
+/// that withdraws.
 class shared_mutex : public core::synchronizer {
  public:
   /// What is held, or wanted.
@@ -247,12 +247,12 @@ class shared_mutex : public core::synchronizer {
   }
 
   /// Of a newcomer: it queues behind whoever is there, unless it upgrades.
-  core::outcome judge(const section& lock, access wanted) const noexcept {
+  core::outcome judge(section& lock, access wanted) noexcept {
     if (lock.closed()) return core::outcome::closed;
     if (wanted == access::upgraded) {
       if (readers_in(lock.state) == 0) return core::outcome::not_owner;
       if (upgrade_ != nullptr && !upgrade_->wait->decided()) return core::outcome::would_deadlock;
-    } else if (waiting() != 0) {
+    } else if (anybody_waits(lock)) {
       return core::outcome::pending;
     }
     return fits(lock, wanted) ? core::outcome::granted : core::outcome::pending;

@@ -66,5 +66,19 @@ TEST(model_barrier, one_that_times_out_has_arrived) {
   });
 }
 
+/// With no completion function there is no moment between the last arrival and the next phase.
+TEST(model_barrier, an_arrival_is_never_one_too_many_between_two_phases) {
+  explore([] {
+    barrier meets(2);
+    together(
+        [&] {
+          meets.arrive();
+          meets.arrive();
+        },
+        [&] { meets.arrive(); });
+    EXPECT_TRUE(meets.check_invariants());
+  });
+}
+
 }  // namespace
 }  // namespace weir::model

@@ -77,6 +77,23 @@ TEST(model_mutex, its_owner_is_refused_and_no_other) {
   });
 }
 
+TEST(model_mutex, who_has_unlocked_is_not_taken_for_the_owner) {
+  explore([] {
+    mutex m;
+    together(
+        [&] {
+          for (int i = 0; i < 2; ++i) {
+            EXPECT_TRUE(m.lock().as_result().wait());
+            m.unlock();
+          }
+        },
+        [&] {
+          if (m.try_lock()) m.unlock();
+        });
+    EXPECT_FALSE(m.locked());
+  });
+}
+
 TEST(model_mutex, cancel_of_the_head_against_an_unlock_and_a_newcomer) {
   explore([] {
     mutex m;

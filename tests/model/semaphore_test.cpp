@@ -67,6 +67,22 @@ TEST(model_semaphore, try_acquire_against_a_large_request_that_comes_together) {
   });
 }
 
+/// It is in line until whoever has withdrawn it takes it out; it is no waiter any more.
+TEST(model_semaphore, one_that_has_given_up_does_not_hold_up_a_try) {
+  explore([] {
+    semaphore sem(0);
+    waited large;
+    auto ticket = sem.acquire(2).start(large.callback());
+    together([&] { ticket.cancel(); },
+             [&] {
+               sem.release();
+               const bool nobody_waits = sem.cancel_all() == 0;
+               EXPECT_TRUE(!nobody_waits || sem.try_acquire());
+             });
+    EXPECT_EQ(large.error, errc::cancelled);
+  });
+}
+
 /// "Shrinking a limit while waiters queue grants too much."
 TEST(model_semaphore, reduce_against_two_releases_and_two_that_wait) {
   explore([] {
