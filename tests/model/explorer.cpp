@@ -324,10 +324,13 @@ explorer the;
 
 void explorer::run_fiber() noexcept { the.live(); }
 
+int program = 0;
+
 void print_failure(const char* sentence, std::uint64_t schedules) {
   const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-  std::fprintf(stderr, "\nmodel: %s (schedule %llu)\nreplay: WEIR_MODEL_TRACE=%s %s --gtest_filter=%s.%s\n", sentence,
-               static_cast<unsigned long long>(schedules), the.trace().c_str(), program_invocation_name,
+  const std::string number = program == 0 ? "" : "WEIR_MODEL_PROGRAM=" + std::to_string(program) + ' ';
+  std::fprintf(stderr, "\nmodel: %s (schedule %llu)\nreplay: %sWEIR_MODEL_TRACE=%s %s --gtest_filter=%s.%s\n", sentence,
+               static_cast<unsigned long long>(schedules), number.c_str(), the.trace().c_str(), program_invocation_name,
                test->test_suite_name(), test->name());
 }
 
@@ -363,10 +366,11 @@ totals& all = *static_cast<totals*>(testing::AddGlobalTestEnvironment(new totals
 
 }  // namespace
 
-void explore(function scenario, void* object, options how) {
+std::uint64_t explore(function scenario, void* object, options how) {
   [[maybe_unused]] static const bool once = (catch_signals(), true);
   if (const char* bound = std::getenv("WEIR_MODEL_PREEMPTIONS")) how.preemptions = std::atoi(bound);
   const char* trace = std::getenv("WEIR_MODEL_TRACE");
+  program = how.program;
   const auto begin = std::chrono::steady_clock::now();
   the.begin(how);
   if (trace != nullptr) the.replay(trace);
@@ -384,12 +388,16 @@ void explore(function scenario, void* object, options how) {
     more = trace == nullptr && (how.random != 0 ? schedules < how.random : the.next());
   }
 
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  all.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (how.program == 0) report(schedules);
+  return schedules;
+}
+
+void report(std::uint64_t schedules) {
   const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-  std::printf("[ explored ] %12llu schedules %8.2f s  %s.%s\n", static_cast<unsigned long long>(schedules),
-              took.count(), test->test_suite_name(), test->name());
+  std::printf("[ explored ] %12llu schedules  %s.%s\n", static_cast<unsigned long long>(schedules),
+              test->test_suite_name(), test->name());
   all.schedules += schedules;
-  all.seconds += took.count();
 }
 
 void spawn(function entry, void* object) noexcept { the.spawn(entry, object); }

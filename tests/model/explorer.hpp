@@ -27,12 +27,17 @@ struct options {
   int preemptions = 3;
   std::uint64_t random = 0;  // so many schedules at random, with priorities (PCT), instead of all
   std::uint64_t seed = 1;
-  int drops = 3;  // how often a random schedule lowers the priority of the one that runs
+  int drops = 3;    // how often a random schedule lowers the priority of the one that runs
+  int program = 0;  // one of many that a test explores: its number, for the replay (WEIR_MODEL_PROGRAM), and no report
 };
 
 using function = void (*)(void* object);
 
-void explore(function scenario, void* object, options how);
+/// How many schedules.
+std::uint64_t explore(function scenario, void* object, options how);
+
+/// For a test that has explored several programs.
+void report(std::uint64_t schedules);
 
 /// A fiber that calls function(object). It goes on when its starter blocks, or is interrupted.
 void spawn(function entry, void* object) noexcept;
@@ -46,8 +51,8 @@ void call(void* object) {
 }
 
 template <class Scenario>
-void explore(Scenario scenario, options how = {}) {
-  explore(&call<Scenario>, &scenario, how);
+std::uint64_t explore(Scenario scenario, options how = {}) {
+  return explore(&call<Scenario>, &scenario, how);
 }
 
 /// Runs them as fibers and returns when all have ended. Once or several times in a scenario; most_fibers - 1 in all.

@@ -64,6 +64,9 @@ void open() noexcept {
 
 void close() noexcept { is_open = false; }
 
+aside::aside() noexcept { is_open = false; }
+aside::~aside() { is_open = true; }
+
 const char* complaint() noexcept {
   for (std::size_t at = 0; at < used;) {
     const auto& each = *reinterpret_cast<const header*>(block + at);

@@ -8,6 +8,15 @@ namespace weir::model::memory {
 void open() noexcept;
 void close() noexcept;
 
+/// While it lives, what is allocated is somebody's outside, and may stay.
+class aside {
+ public:
+  aside() noexcept;
+  aside(const aside&) = delete;
+  aside& operator=(const aside&) = delete;
+  ~aside();
+};
+
 /// After close(): what is wrong, or null. Something was not freed, or was written to after it was freed.
 [[nodiscard]] const char* complaint() noexcept;
 
