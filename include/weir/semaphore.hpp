@@ -76,9 +76,8 @@ class semaphore : public core::synchronizer {
 
   /// Takes n permits if they are there and nobody waits. Throws std::invalid_argument as acquire does.
   bool try_acquire(std::size_t n = 1) {
-    core::outcome now = take_now(checked_request(n));
-    if (now == core::outcome::pending && waiting() != 0) now = take_now_slow(n);  // they may all have given up
-    return now == core::outcome::granted;
+    // who is in line may have given up
+    return take_now(checked_request(n), locked_bit | queued_bit) == core::outcome::granted;
   }
 
   /// The same; an empty permit if not.
@@ -168,11 +167,12 @@ class semaphore : public core::synchronizer {
                                 std::to_string(max_permits_) + " can");
   }
 
-  /// The fast path of acquiring. Pending: not enough, or somebody is in line, who may just be giving up.
-  core::outcome take_now(std::size_t n) noexcept {
+  /// The fast path of acquiring. Pending: not enough, or somebody is in line. Bits of `looks_closer` are for the slow
+  /// way.
+  core::outcome take_now(std::size_t n, word looks_closer = locked_bit) noexcept {
     word seen = load();
     for (;;) {
-      if ((seen & locked_bit) != 0) return take_now_slow(n);
+      if ((seen & looks_closer) != 0) return take_now_slow(n);
       if ((seen & closed_bit) != 0) return core::outcome::closed;
       if ((seen & queued_bit) != 0 || available_in(seen) < n) return core::outcome::pending;
       if (advance(seen, seen - permits(n))) return core::outcome::granted;

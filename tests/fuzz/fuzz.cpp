@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include <sequential/subjects.hpp>
+#include <sequential/sequences.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (const auto wrong = weir::sequential::run_sequence({data, size})) {

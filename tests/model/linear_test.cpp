@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,12 +13,9 @@
 #include <model/explorer.hpp>
 #include <model/memory.hpp>
 #include <model/scenario.hpp>
-#include <sequential/events.hpp>
 #include <sequential/history.hpp>
-#include <sequential/permits.hpp>
 #include <sequential/program.hpp>
-#include <sequential/queue.hpp>
-#include <sequential/shared_mutex.hpp>
+#include <sequential/subjects.hpp>
 
 namespace weir::model {
 namespace {
@@ -137,14 +135,13 @@ std::uint64_t explore_program(std::uint32_t seed, std::size_t fibers, std::size_
 template <class Subject>
 class linear : public testing::Test {};
 
-using subjects =
-    testing::Types<sequential::semaphore_subject, sequential::mutex_subject, sequential::recursive_mutex_subject,
-                   sequential::shared_mutex_subject, sequential::event_subject, sequential::auto_reset_event_subject,
-                   sequential::latch_subject, sequential::wait_group_subject, sequential::barrier_subject,
-                   sequential::queue_subject<sequential::policy::wait>,
-                   sequential::queue_subject<sequential::policy::drop_oldest>,
-                   sequential::queue_subject<sequential::policy::drop_newest>>;
-TYPED_TEST_SUITE(linear, subjects);
+struct names {
+  template <class Subject>
+  static std::string GetName(int) {
+    return Subject::name;
+  }
+};
+TYPED_TEST_SUITE(linear, sequential::each_subject<testing::Types>, names);
 
 /// As many programs as that, or the one that is replayed.
 template <class Subject>

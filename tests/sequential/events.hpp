@@ -55,6 +55,7 @@ class event_model : public model<event_model> {
 };
 
 struct event_subject {
+  static constexpr const char* name = "event";
   using model = event_model;
 
   template <class Use>
@@ -103,6 +104,7 @@ class auto_reset_event_model : public model<auto_reset_event_model> {
 };
 
 struct auto_reset_event_subject {
+  static constexpr const char* name = "auto_reset_event";
   using model = auto_reset_event_model;
 
   template <class Use>
@@ -152,6 +154,7 @@ class latch_model : public model<latch_model> {
 };
 
 struct latch_subject {
+  static constexpr const char* name = "latch";
   using model = latch_model;
 
   template <class Use>
@@ -192,6 +195,7 @@ class wait_group_model : public model<wait_group_model> {
 };
 
 struct wait_group_subject {
+  static constexpr const char* name = "wait_group";
   using model = wait_group_model;
 
   template <class Use>
@@ -254,6 +258,7 @@ class barrier_model : public model<barrier_model> {
 };
 
 struct barrier_subject {
+  static constexpr const char* name = "barrier";
   using model = barrier_model;
 
   template <class Use>

@@ -60,6 +60,7 @@ class semaphore_model : public model<semaphore_model> {
 };
 
 struct semaphore_subject {
+  static constexpr const char* name = "semaphore";
   using model = semaphore_model;
 
   template <class Use>
@@ -112,6 +113,7 @@ class mutex_model : public model<mutex_model> {
 };
 
 struct mutex_subject {
+  static constexpr const char* name = "mutex";
   using model = mutex_model;
 
   ~mutex_subject() {
@@ -165,6 +167,7 @@ class recursive_mutex_model : public model<recursive_mutex_model> {
 };
 
 struct recursive_mutex_subject {
+  static constexpr const char* name = "recursive_mutex";
   using model = recursive_mutex_model;
 
   ~recursive_mutex_subject() {
@@ -173,13 +176,13 @@ struct recursive_mutex_subject {
 
   template <class Use>
   auto wait(const wish& asked, Use use) {
-    return use(object.lock(name(asked)));
+    return use(object.lock(owner(asked)));
   }
   int call(const wish& asked) {
-    if (asked.verb == model::try_lock) return object.try_lock(name(asked)) ? 1 : 0;
+    if (asked.verb == model::try_lock) return object.try_lock(owner(asked)) ? 1 : 0;
     return attempt([&] { object.unlock(); });
   }
-  [[nodiscard]] owner_id name(const wish& asked) const { return names[static_cast<std::size_t>(asked.number) - 1]; }
+  [[nodiscard]] owner_id owner(const wish& asked) const { return names[static_cast<std::size_t>(asked.number) - 1]; }
 
   std::array<owner_id, model::names> names{owner_id::make(), owner_id::make()};
   recursive_mutex object;
@@ -235,6 +238,7 @@ class select_model : public model<select_model> {
 };
 
 struct select_subject {
+  static constexpr const char* name = "select";
   using model = select_model;
 
   template <class Use>

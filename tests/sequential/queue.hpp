@@ -92,6 +92,9 @@ class queue_model : public model<queue_model<WhenFull>> {
 
 template <policy WhenFull>
 struct queue_subject {
+  static constexpr const char* name = WhenFull == policy::wait          ? "queue"
+                                      : WhenFull == policy::drop_oldest ? "queue_drop_oldest"
+                                                                        : "queue_drop_newest";
   using model = queue_model<WhenFull>;
   using full = typename queue<int>::when_full;
   static constexpr full how = WhenFull == policy::wait          ? full::wait

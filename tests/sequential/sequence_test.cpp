@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include <sequential/subjects.hpp>
+#include <sequential/sequences.hpp>
 #include <support/build.hpp>
 
 namespace weir::sequential {

@@ -79,6 +79,7 @@ class shared_mutex_model : public model<shared_mutex_model> {
 };
 
 struct shared_mutex_subject {
+  static constexpr const char* name = "shared_mutex";
   using model = shared_mutex_model;
 
   ~shared_mutex_subject() {

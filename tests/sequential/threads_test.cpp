@@ -119,11 +119,13 @@ class other {
 template <class Subject>
 class histories : public testing::Test {};
 
-using subjects =
-    testing::Types<semaphore_subject, mutex_subject, recursive_mutex_subject, shared_mutex_subject, event_subject,
-                   auto_reset_event_subject, latch_subject, wait_group_subject, barrier_subject,
-                   queue_subject<policy::wait>, queue_subject<policy::drop_oldest>, queue_subject<policy::drop_newest>>;
-TYPED_TEST_SUITE(histories, subjects);
+struct names {
+  template <class Subject>
+  static std::string GetName(int) {
+    return Subject::name;
+  }
+};
+TYPED_TEST_SUITE(histories, each_subject<testing::Types>, names);
 
 TYPED_TEST(histories, of_two_threads_are_linearizable) {
   const char* asked = std::getenv("WEIR_SEED");
