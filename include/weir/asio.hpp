@@ -25,6 +25,7 @@
 #include <asio/execution_context.hpp>
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
+#include <asio/recycling_allocator.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/strand.hpp>
 #include <asio/system_executor.hpp>

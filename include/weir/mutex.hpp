@@ -68,11 +68,10 @@ class mutex : public core::synchronizer {
   inline guard try_scoped_lock() noexcept;
 
   /// Hands it to the first who waits, else frees it. Throws std::system_error(errc::not_owner) if it is not locked.
-  void unlock() {
+  [[gnu::always_inline]] void unlock() {
     set_owner({});  // I2
     word seen = held_bit;
-    if (advance(seen, 0)) return;
-    if (!unlock_slow()) throw std::system_error(make_error_code(errc::not_owner), "weir::mutex::unlock");
+    if (!advance(seen, 0)) unlock_slow();
   }
 
   [[nodiscard]] bool locked() const noexcept { return (load() & held_bit) != 0; }
@@ -102,9 +101,12 @@ class mutex : public core::synchronizer {
 
   core::outcome take_now(owner_id who) noexcept {
     word seen = 0;
-    if (!advance(seen, held_bit)) return take_now_slow(who);
-    set_owner(who);
-    return core::outcome::granted;
+    if (advance(seen, held_bit)) {
+      set_owner(who);
+      return core::outcome::granted;
+    }
+    const bool plainly_held = (seen & (locked_bit | closed_bit | held_bit)) == held_bit;
+    return plainly_held && !(who && who == owner()) ? core::outcome::pending : take_now_slow(who);
   }
 
   [[gnu::noinline]] core::outcome take_now_slow(owner_id who) noexcept {
@@ -125,8 +127,12 @@ class mutex : public core::synchronizer {
     set_owner(who);
   }
 
+  [[gnu::noinline]] void unlock_slow() {
+    if (!pass_on()) throw std::system_error(make_error_code(errc::not_owner), "weir::mutex::unlock");
+  }
+
   /// False: it was not locked.
-  [[gnu::noinline]] bool unlock_slow() noexcept {
+  bool pass_on() noexcept {
     core::completion done;
     section lock(*this);
     if (!is_held(lock)) return false;

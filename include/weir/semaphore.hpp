@@ -85,7 +85,7 @@ class semaphore : public core::synchronizer {
 
   /// Gives n permits and hands them to those who wait. Has taken effect when it returns, and never waits for
   /// anybody. Throws std::overflow_error, and changes nothing, if more than max_permits would be available.
-  void release(std::size_t n = 1) {
+  [[gnu::always_inline]] void release(std::size_t n = 1) {
     word seen = load();
     while ((seen & (locked_bit | queued_bit | debt_bit)) == 0 && n <= max_permits_ - available_in(seen)) {
       if (advance(seen, seen + permits(n))) return;

@@ -121,6 +121,7 @@ class spinner {
 
 class parker {
  public:
+  void look_then_park() noexcept { park(); }
   void park() noexcept {
     for (enter("park"); !std::exchange(signal_, false); canary_.check()) {
       sleeper_ = model::self();

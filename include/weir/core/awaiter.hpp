@@ -14,13 +14,15 @@ class awaiter_ref {
  public:
   explicit awaiter_ref(Awaiter& referred) noexcept : awaiter_(&referred) {}
 
-  auto await_ready() noexcept(noexcept(std::declval<Awaiter&>().await_ready())) { return awaiter_->await_ready(); }
+  [[gnu::always_inline]] auto await_ready() noexcept(noexcept(std::declval<Awaiter&>().await_ready())) {
+    return awaiter_->await_ready();
+  }
   template <class Promise>
   auto await_suspend(std::coroutine_handle<Promise> owner) noexcept(
       noexcept(std::declval<Awaiter&>().await_suspend(owner))) {
     return awaiter_->await_suspend(owner);
   }
-  decltype(auto) await_resume() { return awaiter_->await_resume(); }
+  [[gnu::always_inline]] decltype(auto) await_resume() { return awaiter_->await_resume(); }
 
  private:
   Awaiter* awaiter_;

@@ -86,6 +86,9 @@ class claim : public work {
     return !arms_ || (word_.fetch_or(completed, std::memory_order_acq_rel) & arming) == 0;
   }
 
+  /// Once it is decided its owner can be told: nobody arms it, and nothing is left to do between.
+  [[nodiscard]] bool is_plain() const noexcept { return !arms_ && !settles_; }
+
   /// What is left to do between the decision and the telling, by whoever lets the owner go on. True: tell the owner.
   /// False: there is more to wait for, and who completes that tells it.
   inline bool settle(completion& list) noexcept;

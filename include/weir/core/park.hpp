@@ -18,7 +18,7 @@ struct before_park {
 inline void park(platform::parker& sleeper) noexcept {
   const before_park& hook = before_park::current();
   if (hook.call != nullptr) hook.call(hook.object);
-  sleeper.park();
+  sleeper.look_then_park();
 }
 
 }  // namespace weir::core

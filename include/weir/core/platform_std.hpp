@@ -28,14 +28,18 @@ T& local() noexcept {
   return object;
 }
 
+inline void pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
 /// One step of waiting for something that another thread does in a few instructions.
 class spinner {
  public:
   void step() noexcept {
     if (++steps_ < steps_before_yielding) {
-#if defined(__x86_64__) || defined(__i386__)
-      __builtin_ia32_pause();
-#endif
+      pause();
     } else {
       std::this_thread::yield();  // its holder may have been preempted: give it the processor
     }
@@ -50,6 +54,13 @@ class spinner {
 /// The sleeper may destroy the parker as soon as park returns: after its store, unpark uses only the address.
 class parker {
  public:
+  /// For one that expects an answer: looks for about as long as falling asleep and being woken would take, so that what
+  /// another core answers at once costs no system call.
+  void look_then_park() noexcept {
+    for (int looks = worth_looking(); looks > 0 && signal_.load(std::memory_order_relaxed) == 0; --looks) pause();
+    park();
+  }
+
   void park() noexcept {
     // acquire: pairs with the store in unpark
     while (signal_.exchange(0, std::memory_order_acquire) == 0) signal_.wait(0, std::memory_order_relaxed);
@@ -63,6 +74,11 @@ class parker {
   }
 
  private:
+  static int worth_looking() noexcept {
+    static const int looks = std::thread::hardware_concurrency() > 1 ? 100 : 0;
+    return looks;
+  }
+
   std::atomic<std::uint32_t> signal_{0};
 };
 

@@ -22,9 +22,13 @@ enum class answer : std::uint8_t {
 };
 
 struct waiter {
-  waiter* next = nullptr;
-  waiter* prev = nullptr;
-  claim* wait = nullptr;
+  waiter() noexcept {}               // NOLINT: `wait` is set when it asks, `next` when it is queued
+  waiter(const waiter&) noexcept {}  // NOLINT: moved only before it waits, when there is nothing to move
+  waiter& operator=(const waiter&) = delete;
+
+  waiter* next;
+  waiter* prev = nullptr;  // as long as it is in no queue
+  claim* wait;
 
   /// Claim first, then take: what this waiter is to get is its own only once this says done.
   answer decide(outcome verdict) noexcept {

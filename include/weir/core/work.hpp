@@ -12,15 +12,15 @@ class work {
  public:
   using function = void (*)(work&) noexcept;
 
-  work() = default;
+  work() noexcept {}  // NOLINT: says nothing until somebody sets both members, which keeps the fast paths short
   explicit work(function entry) noexcept : run_(entry) {}
 
   void run() noexcept { run_(*this); }
 
-  work* next = nullptr;
+  work* next;
 
  protected:
-  function run_ = nullptr;
+  function run_;
 };
 
 /// First in, first out.

@@ -104,17 +104,27 @@ class in_context {
   target target_;
 };
 
+/// What a handler has said to allocate with; if it has said nothing, as Asio does for its own operations.
+template <class Handler>
+auto allocator_of(const Handler& handler) noexcept {
+  if constexpr (std::is_same_v<typename net::associated_allocator<Handler>::type, std::allocator<void>>) {
+    return net::recycling_allocator<void>();
+  } else {
+    return net::get_associated_allocator(handler);
+  }
+}
+
 template <class Op, unsigned Limits, class Handler, class Place>
 class handler_wait final : private wait::wait_state<Op, Limits>, private core::tenant {
   using state = wait::wait_state<Op, Limits>;
-  using allocator = typename std::allocator_traits<
-      typename net::associated_allocator<Handler>::type>::template rebind_alloc<handler_wait>;
+  using allocator = typename std::allocator_traits<decltype(allocator_of(
+      std::declval<Handler&>()))>::template rebind_alloc<handler_wait>;
   using allocating = std::allocator_traits<allocator>;
 
  public:
   template <class Where>
   static void start(state&& described, const Where& where, Handler&& handler) {
-    allocator memory(net::get_associated_allocator(handler));
+    allocator memory(allocator_of(handler));
     auto* self = allocating::allocate(memory, 1);
     try {
       ::new (static_cast<void*>(self)) handler_wait(std::move(described), where, std::move(handler));
@@ -178,7 +188,7 @@ class handler_wait final : private wait::wait_state<Op, Limits>, private core::t
 
   void deliver() {
     auto outcome = take();
-    allocator memory(net::get_associated_allocator(handler_));
+    allocator memory(allocator_of(handler_));
     Handler handler(std::move(handler_));
     destroy(memory);
     auto error = error_of<Op>(outcome);
@@ -219,7 +229,7 @@ class handler_wait final : private wait::wait_state<Op, Limits>, private core::t
   void destroy_pending() noexcept {
     this->abandon(place_.ref());
     place_.ref().delist(*this);
-    allocator memory(net::get_associated_allocator(handler_));
+    allocator memory(allocator_of(handler_));
     destroy(memory);
   }
 

@@ -2,6 +2,7 @@
 // be run, and the time limits that its timer measures.
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include <weir/core/atomic.hpp>
 #include <weir/core/executor.hpp>
 #include <weir/core/ring.hpp>
+#include <weir/core/spin_lock.hpp>
 #include <weir/core/work.hpp>
 #include <weir/run/timers.hpp>
 
@@ -123,11 +125,20 @@ class service final : public net::execution_context::service {
 
   explicit service(net::execution_context& owner) : net::execution_context::service(owner) {}
 
+  /// Asio looks it up in a list, under a mutex; each thread remembers the one that it has found last.
   static service& of(const any_executor& where) {
-    return net::use_service<service>(net::query(where, net::execution::context));
+    auto& context = net::query(where, net::execution::context);
+    auto& last = platform::local<found_last>();
+    // acquire: pairs with the count in the destructor. One that is destroyed meanwhile is used by nobody.
+    const std::uint64_t destroyed = destroyed_.load(std::memory_order_acquire);
+    if (last.context != &context || last.destroyed != destroyed) {
+      last = {&context, &net::use_service<service>(context), destroyed};
+    }
+    return *last.found;
   }
 
   ~service() override {
+    destroyed_.fetch_add(1, std::memory_order_release);  // release: pairs with of(); its address may be used again
     while (free_ != nullptr) delete std::exchange(free_, free_->next);
     while (open_ != nullptr) delete std::exchange(open_, open_->next);
   }
@@ -156,9 +167,18 @@ class service final : public net::execution_context::service {
   }
 
   void enlist(ready_list& on, core::tenant& pending) noexcept {
-    const std::lock_guard lock(mutex_);
-    tenants_.push_back(pending);
-    if (on.tenants_++ == 0) on.at_work_ = net::prefer(on.where_, net::execution::outstanding_work.tracked);
+    any_executor at_work;  // made under no lock, if it is the first; declared before it, if another was quicker
+    for (;;) {
+      {
+        const std::lock_guard lock(mutex_);
+        if (on.tenants_ != 0 || at_work) {
+          if (on.tenants_++ == 0) std::swap(on.at_work_, at_work);
+          tenants_.push_back(pending);
+          return;
+        }
+      }
+      at_work = net::prefer(on.where_, net::execution::outstanding_work.tracked);
+    }
   }
   void delist(ready_list& on, core::tenant& pending) noexcept {
     any_executor done;  // declared before the lock: the context may find that it has nothing to do
@@ -168,12 +188,17 @@ class service final : public net::execution_context::service {
   }
 
   core::timer_source& timers(const any_executor& where) {
-    const std::lock_guard lock(mutex_);
-    if (!timers_) timers_.emplace(without_strand(where));
+    std::call_once(timers_made_, [&] { timers_.emplace(without_strand(where)); });
     return *timers_;
   }
 
  private:
+  struct found_last {
+    net::execution_context* context;
+    service* found;
+    std::uint64_t destroyed;
+  };
+
   void shutdown() override {
     for (;;) {
       core::tenant* pending = nullptr;
@@ -266,11 +291,14 @@ class service final : public net::execution_context::service {
 
   static constexpr int most_looked_at = 8;
 
-  std::mutex mutex_;
+  static inline platform::atomic<std::uint64_t> destroyed_{0};
+
+  core::spin_lock mutex_;  // for a few instructions each time
   core::ring<core::tenant> tenants_;
   train* open_ = nullptr;     // posted, not running
   train* running_ = nullptr;  // each on a thread of its own
   train* free_ = nullptr;
+  std::once_flag timers_made_;
   std::optional<context_timers> timers_;
 };
 

@@ -1,15 +1,17 @@
 #pragma once
 
-// thread_pool: an executor of n threads with one list of work.
+// thread_pool: an executor of n threads. What a worker posts goes to a list of its own, what others post to a common
+// one, which the next worker that looks puts behind its own. A worker with nothing of its own takes from the others.
 //
-// Who may call: anyone. Order: first posted, first taken. An idle worker sleeps; a post wakes one idle
-// worker if there is one, and nobody otherwise.
+// Who may call: anyone. Order: of each list first posted, first taken. An idle worker sleeps. What is posted while one
+// sleeps wakes one.
 
 #include <cstddef>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include <weir/core/atomic.hpp>
 #include <weir/core/ring.hpp>
@@ -40,67 +42,198 @@ class thread_pool {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
   void post(work& item) noexcept {
-    worker* woken = nullptr;
+    const place& here = platform::local<place>();
+    list& into = here.pool == this ? here.self->own : common_;
+    bool watched = false;
     {
-      std::lock_guard lock(lock_);
-      posted_.push_back(item);
-      woken = idle_.pop_front();
+      const std::lock_guard lock(into.lock);
+      into.push(item);
+      watched = std::exchange(into.watched, false);
+      if (&into == &common_) arrived_.store(true, std::memory_order_relaxed);  // relaxed: only a hint to take the lock
     }
-    if (woken != nullptr) woken->sleeper.unpark();
+    if (watched) wake_one();
   }
 
   /// Takes back what was posted and has not been taken by a worker.
   bool retract(work& item) noexcept {
-    std::lock_guard lock(lock_);
-    return posted_.remove(item);
+    const std::lock_guard nothing_moves(moves_);
+    if (common_.remove(item)) return true;  // first: from there it still moves to a worker's, and never back
+    for (std::size_t i = 0; i < size_; ++i) {
+      if (workers_[i].own.remove(item)) return true;
+    }
+    return false;
   }
 
  private:
-  struct worker {
-    worker* next = nullptr;  // among the idle
+  struct list {
+    core::spin_lock lock;
+    bool watched = false;  // it was found empty: who posts to it wakes a worker
+    std::size_t size = 0;
+    std::size_t looks = 0;  // how often its worker has come for something,
+    std::size_t seen = 0;   // and had when another one looked last
+    work_list posted;
+
+    void push(work& item) noexcept {
+      posted.push_back(item);
+      ++size;
+    }
+    work* pop() noexcept {
+      work* item = posted.pop_front();
+      if (item != nullptr) --size;
+      return item;
+    }
+    /// Null: it is empty, and watched from now on if that is wanted.
+    work* take(bool watch) noexcept {
+      const std::lock_guard guard(lock);
+      work* item = pop();
+      ++looks;
+      if (item == nullptr) watched = watched || watch;
+      return item;
+    }
+    bool remove(work& item) noexcept {
+      const std::lock_guard guard(lock);
+      const bool found = posted.remove(item);
+      if (found) --size;
+      return found;
+    }
+  };
+
+  struct alignas(64) worker {  // a cache line each, so that posting to one's own list disturbs nobody
+    worker* next = nullptr;    // among the idle
     worker* prev = nullptr;
+    list own;
     platform::parker sleeper;
     std::thread thread;
   };
 
+  /// What a thread knows of the pool that it works for.
+  struct place {
+    thread_pool* pool;
+    worker* self;
+  };
+
+  /// Why nothing lies about while a worker sleeps: one that is going to is among the idle first, then looks at every
+  /// list under its lock and leaves it watched. A post to a watched list wakes one; and whoever was woken and has found
+  /// something wakes the next. So after each waking either nobody is idle any more, or one has looked everywhere, found
+  /// nothing, and left every list watched again.
   void run(worker& self) noexcept {
-    for (;;) {
-      work* item = nullptr;
-      {
-        std::lock_guard lock(lock_);
-        item = posted_.pop_front();
-        if (item == nullptr) {
-          if (stopping_) return;
-          idle_.push_front(self);  // the one that slept last wakes first: its caches are warm
+    platform::local<place>() = {this, &self};
+    for (bool woken = false;;) {
+      work* item = take(self);
+      if (item == nullptr) item = look_around(self);
+      if (item == nullptr) {
+        set_idle(self);
+        item = take_anything(self);
+        const bool stops = item == nullptr && stopping_.load(std::memory_order_acquire);  // acquire: pairs with stop
+        if (item == nullptr && !stops) {
+          woken = false;
+          self.sleeper.park();
         }
+        woken = unset_idle(self) || woken;
+        if (stops) return;
+        if (item == nullptr) continue;
       }
-      if (item != nullptr) {
-        item->run();
-      } else {
-        self.sleeper.park();
-      }
+      if (std::exchange(woken, false)) wake_one();
+      item->run();
     }
   }
 
-  void stop() noexcept {
-    core::ring<worker> sleeping;
-    {
-      std::lock_guard lock(lock_);
-      stopping_ = true;
-      sleeping.append(idle_);
+  work* take(worker& self) noexcept {
+    if (arrived_.load(std::memory_order_relaxed)) take_over(self);  // relaxed: one that is missed is found later
+    return self.own.take(false);
+  }
+
+  /// The last look of one that goes to sleep.
+  work* take_anything(worker& self) noexcept {
+    work* item = self.own.take(true);
+    if (item == nullptr) item = common_.take(true);
+    for (std::size_t i = 0; item == nullptr && i < size_; ++i) {
+      if (&workers_[i] != &self) item = workers_[i].own.take(true);
     }
-    while (worker* idle = sleeping.pop_front()) idle->sleeper.unpark();
+    return item;
+  }
+
+  /// Looks for work that its own worker will not come to soon, a while and again: what goes to another core takes its
+  /// data along. One at a time is enough.
+  work* look_around(worker& self) noexcept {
+    if (looking_.exchange(true, std::memory_order_relaxed)) return nullptr;  // relaxed: it guards nothing
+    work* item = nullptr;
+    for (int looks = 0; item == nullptr && looks < looks_before_sleep; ++looks) {
+      for (int pauses = 0; pauses < pauses_between_looks; ++pauses) platform::pause();
+      for (std::size_t i = 0; item == nullptr && i < size_; ++i) {
+        if (&workers_[i] != &self) item = take_half(workers_[i].own, self.own);
+      }
+      if (item == nullptr) item = take(self);
+    }
+    looking_.store(false, std::memory_order_relaxed);
+    return item;
+  }
+
+  /// Unless its worker, as fast as it was since the last look, comes to all of it before the next few.
+  work* take_half(list& from, list& into) noexcept {
+    const std::lock_guard moving(moves_);
+    const std::lock_guard theirs(from.lock);
+    const std::size_t progress = from.looks - std::exchange(from.seen, from.looks);
+    if (from.size < 2 || from.size / few_looks < progress) return nullptr;
+    work* first = from.pop();
+    const std::lock_guard mine(into.lock);
+    while (into.size + 1 < from.size) into.push(*from.pop());
+    return first;
+  }
+
+  void take_over(worker& self) noexcept {
+    const std::lock_guard own(self.own.lock);
+    const std::lock_guard common(common_.lock);
+    arrived_.store(false, std::memory_order_relaxed);
+    self.own.posted.append(common_.posted);
+    self.own.size += std::exchange(common_.size, 0);
+  }
+
+  void set_idle(worker& self) noexcept {
+    const std::lock_guard lock(idle_lock_);
+    idle_.push_front(self);  // the one that slept last wakes first: its caches are warm
+  }
+
+  /// True: somebody has woken it.
+  bool unset_idle(worker& self) noexcept {
+    const std::lock_guard lock(idle_lock_);
+    if (!core::ring<worker>::linked(self)) return true;
+    idle_.remove(self);
+    return false;
+  }
+
+  /// False: nobody is idle.
+  bool wake_one() noexcept {
+    worker* woken = nullptr;
+    {
+      const std::lock_guard lock(idle_lock_);
+      woken = idle_.pop_front();
+    }
+    if (woken != nullptr) woken->sleeper.unpark();
+    return woken != nullptr;
+  }
+
+  void stop() noexcept {
+    stopping_.store(true, std::memory_order_release);  // release: pairs with run
+    while (wake_one()) continue;
     for (std::size_t i = 0; i < size_; ++i) {
       if (workers_[i].thread.joinable()) workers_[i].thread.join();
     }
   }
 
+  static constexpr int looks_before_sleep = 10;
+  static constexpr int pauses_between_looks = 200;
+  static constexpr std::size_t few_looks = 16;
+
   const std::size_t size_;
   std::unique_ptr<worker[]> workers_;
-  core::spin_lock lock_;
-  work_list posted_;
+  list common_;
+  platform::atomic<bool> arrived_{false};  // something may be in it
+  core::spin_lock moves_;                  // from one worker's list to another's
+  core::spin_lock idle_lock_;
   core::ring<worker> idle_;
-  bool stopping_ = false;
+  platform::atomic<bool> looking_{false};
+  platform::atomic<bool> stopping_{false};
 };
 
 }  // namespace weir

@@ -116,7 +116,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
 
   operation(operation&& unstarted) noexcept : state(unstarted.description()), where_(unstarted.where_) {}
 
-  ~operation() {
+  [[gnu::always_inline]] ~operation() {
     WEIR_ASSERT(this->phase_ != wait::phase::described || std::uncaught_exceptions() > 0,
                 "an operation was destroyed without ever having been waited on: is a co_await missing?");
     if (this->phase_ == wait::phase::suspended) this->abandon(where_.executor());
@@ -198,7 +198,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
     where_.enter(where);
   }
 
-  bool await_ready() noexcept {
+  [[gnu::always_inline]] bool await_ready() noexcept {
     begin();
     return !where_.elsewhere() && this->ready();
   }
@@ -217,7 +217,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
     return elsewhere;
   }
 
-  outcome_type await_resume() {
+  [[gnu::always_inline]] outcome_type await_resume() {
     if (this->phase_ == wait::phase::suspended) where_.arrived();
     return report();
   }
@@ -277,7 +277,6 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
       loop.run();  // whom this has let through
       core::park(sleeper);
     }
-    owner_ = nullptr;
   }
 
   outcome_type report() {
@@ -295,7 +294,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
     }
   }
 
-  void* owner_ = nullptr;  // the suspended coroutine, or the blocked thread's parker
+  void* owner_;  // the suspended coroutine, or the blocked thread's parker
   Where where_;
 };
 

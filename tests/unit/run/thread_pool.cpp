@@ -145,6 +145,43 @@ TEST(thread_pool, of_n_threads_runs_n_at_once) {
   all_here.wait();
 }
 
+TEST(thread_pool, what_a_worker_posts_and_then_waits_for_is_run_by_the_others) {
+  std::latch all_here(3);
+  std::latch met(1);
+  auto meets = [&] { all_here.arrive_and_wait(); };
+  job second(meets);
+  job third(meets);
+  thread_pool* runs = nullptr;
+  job first([&] {
+    runs->post(second);
+    runs->post(third);
+    meets();
+    met.count_down();
+  });
+  thread_pool pool(3);
+  runs = &pool;
+  let_time_pass(20ms);  // until all of them sleep
+  pool.post(first);
+  met.wait();
+}
+
+TEST(thread_pool, what_a_busy_worker_has_posted_is_not_left_lying) {
+  for (int round = 0; round < 200; ++round) {
+    std::latch ran(8);
+    auto counts = [&] { ran.count_down(); };
+    std::vector<job<decltype(counts)>> items(8, job(counts));
+    thread_pool* runs = nullptr;
+    job busy([&] {
+      for (auto& each : items) runs->post(each);
+      ran.wait();  // this worker comes to none of them
+    });
+    thread_pool pool(2);
+    runs = &pool;
+    pool.post(busy);
+    ran.wait();
+  }
+}
+
 TEST(thread_pool, posts_of_many_threads_all_run_once) {
   constexpr std::size_t posters = 4;
   constexpr std::size_t each = 2'000;
