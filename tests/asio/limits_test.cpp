@@ -167,6 +167,17 @@ TEST(asio_cancel, G1_a_slot_that_comes_after_a_failure_does_not_change_it) {
   EXPECT_EQ(std::error_code(got), errc::closed);
 }
 
+TEST(asio_cancel, G1_a_slot_that_is_fired_by_what_the_start_runs_tells_the_handler_once) {
+  asio::io_context io;
+  asio::cancellation_signal cancels;
+  barrier meets(1, [&] { cancels.emit(asio::cancellation_type::terminal); });
+  int called = 0;
+  meets.arrive_and_wait()(
+      asio::bind_cancellation_slot(cancels.slot(), asio::bind_executor(io, [&](net_error) { ++called; })));
+  io.run();
+  EXPECT_EQ(called, 1);
+}
+
 TEST(asio_cancel, after_the_handler_was_called_the_slot_does_nothing) {
   asio::io_context io;
   semaphore sem(1);

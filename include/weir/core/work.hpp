@@ -13,7 +13,9 @@ class work {
   using function = void (*)(work&) noexcept;
 
   work() noexcept {}  // NOLINT: says nothing until somebody sets both members, which keeps the fast paths short
-  explicit work(function entry) noexcept : run_(entry) {}
+  explicit work(function entry) noexcept : run_(entry) {}  // NOLINT: so is `next`
+  work(const work& other) noexcept : run_(other.run_) {}   // NOLINT: in no list
+  work& operator=(const work&) = delete;
 
   void run() noexcept { run_(*this); }
 

@@ -104,10 +104,19 @@ class in_context {
   target target_;
 };
 
+/// Memory that AddressSanitizer watches is not used again: it would miss whoever touches it too late.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool recycles = false;
+#elif defined(__has_feature)
+inline constexpr bool recycles = !__has_feature(address_sanitizer);
+#else
+inline constexpr bool recycles = true;
+#endif
+
 /// What a handler has said to allocate with; if it has said nothing, as Asio does for its own operations.
 template <class Handler>
 auto allocator_of(const Handler& handler) noexcept {
-  if constexpr (std::is_same_v<typename net::associated_allocator<Handler>::type, std::allocator<void>>) {
+  if constexpr (recycles && std::is_same_v<typename net::associated_allocator<Handler>::type, std::allocator<void>>) {
     return net::recycling_allocator<void>();
   } else {
     return net::get_associated_allocator(handler);
@@ -158,10 +167,11 @@ class handler_wait final : private wait::wait_state<Op, Limits>, private core::t
     this->run_ = [](work& told) noexcept { of(told).post(); };
     this->raced_by(core::deciders::anybody);  // the slot
     place_.ref().enlist(*this);
+    const bool decided = this->ready();  // first: what that runs, as a barrier's function, may fire the slot
     if (auto cancels = net::get_associated_cancellation_slot(handler_); cancels.is_connected()) {
       cancels.template emplace<on_slot>(on_slot{this});
     }
-    if (this->ready() || !this->enqueue()) post();
+    if (decided || !this->enqueue()) post();
   }
 
   void post() noexcept {

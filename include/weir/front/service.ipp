@@ -188,7 +188,8 @@ class service final : public net::execution_context::service {
   }
 
   core::timer_source& timers(const any_executor& where) {
-    std::call_once(timers_made_, [&] { timers_.emplace(without_strand(where)); });
+    const std::lock_guard lock(making_);
+    if (!timers_) timers_.emplace(without_strand(where));
     return *timers_;
   }
 
@@ -298,7 +299,7 @@ class service final : public net::execution_context::service {
   train* open_ = nullptr;     // posted, not running
   train* running_ = nullptr;  // each on a thread of its own
   train* free_ = nullptr;
-  std::once_flag timers_made_;
+  std::mutex making_;  // of what follows
   std::optional<context_timers> timers_;
 };
 

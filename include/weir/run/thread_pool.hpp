@@ -44,14 +44,15 @@ class thread_pool {
   void post(work& item) noexcept {
     const place& here = platform::local<place>();
     list& into = here.pool == this ? here.self->own : common_;
-    bool watched = false;
+    worker* woken = nullptr;
     {
       const std::lock_guard lock(into.lock);
       into.push(item);
-      watched = std::exchange(into.watched, false);
+      if (std::exchange(into.watched, false)) woken = take_idle();
       if (&into == &common_) arrived_.store(true, std::memory_order_relaxed);  // relaxed: only a hint to take the lock
     }
-    if (watched) wake_one();
+    // Nothing of the pool is touched any more, which may end with the item; but who was idle waits for this.
+    if (woken != nullptr) woken->sleeper.unpark();
   }
 
   /// Takes back what was posted and has not been taken by a worker.
@@ -102,6 +103,7 @@ class thread_pool {
     worker* next = nullptr;    // among the idle
     worker* prev = nullptr;
     list own;
+    unsigned turns = 0;
     platform::parker sleeper;
     std::thread thread;
   };
@@ -113,24 +115,27 @@ class thread_pool {
   };
 
   /// Why nothing lies about while a worker sleeps: one that is going to is among the idle first, then looks at every
-  /// list under its lock and leaves it watched. A post to a watched list wakes one; and whoever was woken and has found
-  /// something wakes the next. So after each waking either nobody is idle any more, or one has looked everywhere, found
-  /// nothing, and left every list watched again.
+  /// list under its lock, the common one before the others', and leaves it watched. What is put into a watched list
+  /// wakes one; and whoever was woken and has found something wakes the next. So after each waking either nobody is
+  /// idle any more, or one has looked everywhere, found nothing, and left every list watched again.
   void run(worker& self) noexcept {
     platform::local<place>() = {this, &self};
     for (bool woken = false;;) {
       work* item = take(self);
-      if (item == nullptr) item = look_around(self);
+      if (item == nullptr) item = look_around(self, woken);
       if (item == nullptr) {
         set_idle(self);
+        const bool stops = stopping_.load(std::memory_order_acquire);  // acquire: pairs with stop; before the last look
         item = take_anything(self);
-        const bool stops = item == nullptr && stopping_.load(std::memory_order_acquire);  // acquire: pairs with stop
         if (item == nullptr && !stops) {
-          woken = false;
           self.sleeper.park();
+          woken = true;
+        } else if (!unset_idle(self)) {
+          self.sleeper.park();  // whoever has taken it from among the idle has still to touch it
+          woken = true;
+        } else if (item == nullptr) {
+          return;
         }
-        woken = unset_idle(self) || woken;
-        if (stops) return;
         if (item == nullptr) continue;
       }
       if (std::exchange(woken, false)) wake_one();
@@ -139,6 +144,9 @@ class thread_pool {
   }
 
   work* take(worker& self) noexcept {
+    if (++self.turns % turns_between_helps == 0) {
+      if (work* item = help(self)) return item;
+    }
     if (arrived_.load(std::memory_order_relaxed)) take_over(self);  // relaxed: one that is missed is found later
     return self.own.take(false);
   }
@@ -155,13 +163,13 @@ class thread_pool {
 
   /// Looks for work that its own worker will not come to soon, a while and again: what goes to another core takes its
   /// data along. One at a time is enough.
-  work* look_around(worker& self) noexcept {
+  work* look_around(worker& self, bool& woken) noexcept {
     if (looking_.exchange(true, std::memory_order_relaxed)) return nullptr;  // relaxed: it guards nothing
     work* item = nullptr;
     for (int looks = 0; item == nullptr && looks < looks_before_sleep; ++looks) {
       for (int pauses = 0; pauses < pauses_between_looks; ++pauses) platform::pause();
       for (std::size_t i = 0; item == nullptr && i < size_; ++i) {
-        if (&workers_[i] != &self) item = take_half(workers_[i].own, self.own);
+        if (&workers_[i] != &self) item = take_half(workers_[i].own, self.own, woken);
       }
       if (item == nullptr) item = take(self);
     }
@@ -170,7 +178,7 @@ class thread_pool {
   }
 
   /// Unless its worker, as fast as it was since the last look, comes to all of it before the next few.
-  work* take_half(list& from, list& into) noexcept {
+  work* take_half(list& from, list& into, bool& woken) noexcept {
     const std::lock_guard moving(moves_);
     const std::lock_guard theirs(from.lock);
     const std::size_t progress = from.looks - std::exchange(from.seen, from.looks);
@@ -178,7 +186,20 @@ class thread_pool {
     work* first = from.pop();
     const std::lock_guard mine(into.lock);
     while (into.size + 1 < from.size) into.push(*from.pop());
+    if (into.size != 0 && std::exchange(into.watched, false)) woken = true;
     return first;
+  }
+
+  /// One that always has something of its own looks now and then whether another one is stuck.
+  work* help(worker& self) noexcept {
+    work* item = nullptr;
+    for (std::size_t i = 0; item == nullptr && i < size_; ++i) {
+      if (&workers_[i] == &self) continue;
+      list& from = workers_[i].own;
+      const std::lock_guard lock(from.lock);
+      if (from.looks == std::exchange(from.seen, from.looks)) item = from.pop();
+    }
+    return item;
   }
 
   void take_over(worker& self) noexcept {
@@ -194,23 +215,24 @@ class thread_pool {
     idle_.push_front(self);  // the one that slept last wakes first: its caches are warm
   }
 
-  /// True: somebody has woken it.
+  /// False: somebody has taken it, and will wake it.
   bool unset_idle(worker& self) noexcept {
     const std::lock_guard lock(idle_lock_);
-    if (!core::ring<worker>::linked(self)) return true;
+    if (!core::ring<worker>::linked(self)) return false;
     idle_.remove(self);
-    return false;
+    return true;
   }
 
-  /// False: nobody is idle.
+  /// To be woken. Null: nobody is idle.
+  worker* take_idle() noexcept {
+    const std::lock_guard lock(idle_lock_);
+    return idle_.pop_front();
+  }
+
   bool wake_one() noexcept {
-    worker* woken = nullptr;
-    {
-      const std::lock_guard lock(idle_lock_);
-      woken = idle_.pop_front();
-    }
-    if (woken != nullptr) woken->sleeper.unpark();
-    return woken != nullptr;
+    worker* const idle = take_idle();
+    if (idle != nullptr) idle->sleeper.unpark();
+    return idle != nullptr;
   }
 
   void stop() noexcept {
@@ -224,6 +246,7 @@ class thread_pool {
   static constexpr int looks_before_sleep = 10;
   static constexpr int pauses_between_looks = 200;
   static constexpr std::size_t few_looks = 16;
+  static constexpr unsigned turns_between_helps = 64;
 
   const std::size_t size_;
   std::unique_ptr<worker[]> workers_;

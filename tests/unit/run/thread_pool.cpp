@@ -4,7 +4,9 @@
 #include <condition_variable>
 #include <cstddef>
 #include <ctime>
+#include <functional>
 #include <latch>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <semaphore>
@@ -179,6 +181,66 @@ TEST(thread_pool, what_a_busy_worker_has_posted_is_not_left_lying) {
     runs = &pool;
     pool.post(busy);
     ran.wait();
+  }
+}
+
+TEST(thread_pool, three_that_meet_are_run_by_three_whoever_has_posted_them) {
+  struct meeting {
+    explicit meeting(thread_pool& where) : pool(where) {}
+    void meet() {
+      all_here.arrive_and_wait();
+      left.count_down();
+    }
+    thread_pool& pool;
+    std::latch all_here{3};
+    std::latch left{3};
+    job<std::function<void()>> a{[this] { meet(); }}, b{[this] { meet(); }}, c{[this] { meet(); }};
+    job<std::function<void()>> first{[this] { pool.post(a), pool.post(b), pool.post(c); }};
+  };
+  std::list<meeting> all;
+  thread_pool pool(3);
+  for (int round = 0; round < 2'000; ++round) {
+    auto& next = all.emplace_back(pool);
+    pool.post(next.first);
+    next.left.wait();
+  }
+}
+
+TEST(thread_pool, one_that_always_has_work_of_its_own_helps_one_that_is_stuck) {
+  std::atomic<bool> done = false;
+  std::latch freed(1);
+  std::latch ended(2);
+  thread_pool* runs = nullptr;
+  job<std::function<void()>> busy([&] {
+    if (done) return ended.count_down();
+    runs->post(busy);
+  });
+  job<std::function<void()>> child([&] {
+    done = true;
+    freed.count_down();
+  });
+  job<std::function<void()>> stuck([&] {
+    runs->post(child);
+    freed.wait();
+    ended.count_down();
+  });
+  thread_pool pool(2);
+  runs = &pool;
+  pool.post(busy);
+  pool.post(stuck);
+  ended.wait();
+}
+
+TEST(thread_pool, its_destructor_runs_what_was_posted_at_whatever_moment) {
+  for (int round = 0; round < 1'000; ++round) {
+    counting item;
+    {
+      thread_pool pool(1);
+      const auto moment = std::chrono::steady_clock::now() + std::chrono::microseconds(round % 200);
+      while (std::chrono::steady_clock::now() < moment) std::this_thread::yield();
+      pool.post(item);
+    }
+    ASSERT_EQ(item.runs.load(), 1) << "round " << round;
   }
 }
 
