@@ -173,5 +173,20 @@ TEST(model_mistakes, a_callback_that_blocks_waits_for_one_that_is_told_after_it)
   });
 }
 
+/// A completion under the lock.
+TEST(model_mistakes, what_close_tells_may_call_the_same_object) {
+  explore([] {
+    semaphore sem(0);
+    waited came;
+    auto ticket = sem.acquire().start([&](const auto& outcome) {
+      came.note(outcome);
+      sem.release();
+    });
+    together([&] { sem.close(); }, [&] { sem.release(); });
+    EXPECT_EQ(came.times, 1);
+    EXPECT_EQ(sem.available(), came.got ? 1u : 2u);
+  });
+}
+
 }  // namespace
 }  // namespace weir::model
