@@ -15,27 +15,13 @@
 
 #include <support/foreign.hpp>
 #include <support/manual_executor.hpp>
+#include <support/notes.hpp>
 
 namespace weir {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// Notes the order in which callbacks are granted, and how the others fail.
-class notes {
- public:
-  auto note(int id) {
-    return [id, this](result<> outcome) {
-      if (outcome) {
-        granted.push_back(id);
-      } else {
-        failed.push_back(outcome.error());
-      }
-    };
-  }
-  std::vector<int> granted;
-  std::vector<std::error_code> failed;
-};
+using test::notes;
 
 TEST(auto_reset_event, a_set_that_comes_first_lets_the_next_wait_through_and_is_used_up) {
   auto_reset_event ready;

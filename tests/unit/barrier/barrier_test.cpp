@@ -19,39 +19,16 @@
 #include <weir/task.hpp>
 
 #include <support/foreign.hpp>
+#include <support/notes.hpp>
 
 namespace weir {
 namespace {
 
 using namespace std::chrono_literals;
+using test::message_of;
+using test::notes;
 
 static_assert(std::movable<barrier::token> && !std::copyable<barrier::token>);
-
-template <class Error, class Call>
-std::string message_of(Call call) {
-  try {
-    call();
-  } catch (const Error& thrown) {
-    return thrown.what();
-  }
-  return "it was not thrown";
-}
-
-/// Notes the order in which callbacks are granted, and how the others fail.
-class notes {
- public:
-  auto note(int id) {
-    return [id, this](result<> outcome) {
-      if (outcome) {
-        granted.push_back(id);
-      } else {
-        failed.push_back(outcome.error());
-      }
-    };
-  }
-  std::vector<int> granted;
-  std::vector<std::error_code> failed;
-};
 
 TEST(barrier, lets_all_through_in_order_when_the_last_arrives_and_begins_again) {
   barrier all(3);

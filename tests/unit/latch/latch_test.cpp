@@ -21,37 +21,14 @@
 
 #include <support/foreign.hpp>
 #include <support/manual_executor.hpp>
+#include <support/notes.hpp>
 
 namespace weir {
 namespace {
 
 using namespace std::chrono_literals;
-
-template <class Call>
-std::string message_of(Call call) {
-  try {
-    call();
-  } catch (const std::invalid_argument& thrown) {
-    return thrown.what();
-  }
-  return "no std::invalid_argument was thrown";
-}
-
-/// Notes the order in which callbacks are granted, and how the others fail.
-class notes {
- public:
-  auto note(int id) {
-    return [id, this](result<> outcome) {
-      if (outcome) {
-        granted.push_back(id);
-      } else {
-        failed.push_back(outcome.error());
-      }
-    };
-  }
-  std::vector<int> granted;
-  std::vector<std::error_code> failed;
-};
+using test::message_of;
+using test::notes;
 
 TEST(latch, opens_when_all_are_counted_and_stays_open) {
   latch all(3);
@@ -68,7 +45,8 @@ TEST(latch, of_0_is_open_at_once) {
   latch none(0);
   EXPECT_TRUE(none.try_wait());
   none.wait().wait();
-  EXPECT_EQ(message_of([&] { none.count_down(); }), "weir::latch::count_down(1): only 0 are left");
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { none.count_down(); }),
+            "weir::latch::count_down(1): only 0 are left");
 }
 
 TEST(latch, G3_the_last_count_tells_all_waiters_in_order) {
@@ -87,16 +65,19 @@ TEST(latch, G3_the_last_count_tells_all_waiters_in_order) {
 
 TEST(latch, G12_a_wrong_count_is_refused_and_changes_nothing) {
   latch all(2);
-  EXPECT_EQ(message_of([&] { all.count_down(0); }), "weir::latch::count_down(0): at least 1 has to be counted down");
-  EXPECT_EQ(message_of([&] { all.count_down(3); }), "weir::latch::count_down(3): only 2 are left");
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { all.count_down(0); }),
+            "weir::latch::count_down(0): at least 1 has to be counted down");
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { all.count_down(3); }),
+            "weir::latch::count_down(3): only 2 are left");
   const std::size_t most = std::numeric_limits<std::size_t>::max();
-  EXPECT_EQ(message_of([&] { all.count_down(most); }),
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { all.count_down(most); }),
             "weir::latch::count_down(" + std::to_string(most) + "): only 2 are left");
-  EXPECT_EQ(message_of([&] { all.arrive_and_wait(0).wait(); }),
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { all.arrive_and_wait(0).wait(); }),
             "weir::latch::arrive_and_wait(0): at least 1 has to be counted down");
   notes log;
   auto waits = all.wait().start(log.note(0));
-  EXPECT_EQ(message_of([&] { all.count_down(3); }), "weir::latch::count_down(3): only 2 are left");
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { all.count_down(3); }),
+            "weir::latch::count_down(3): only 2 are left");
   all.count_down(2);
   EXPECT_EQ(log.granted, (std::vector{0}));
 }
@@ -106,18 +87,20 @@ TEST(latch, G12_one_that_could_not_be_counted_is_refused) {
   EXPECT_FALSE(largest.try_wait());
   largest.count_down(latch::max());
   EXPECT_TRUE(largest.try_wait());
-  EXPECT_EQ(message_of([] { latch larger(latch::max() + 1); }), "weir::latch(" + std::to_string(latch::max() + 1) +
-                                                                    "): at most " + std::to_string(latch::max()) +
-                                                                    " can be counted");
+  EXPECT_EQ(message_of<std::invalid_argument>([] { latch larger(latch::max() + 1); }),
+            "weir::latch(" + std::to_string(latch::max() + 1) + "): at most " + std::to_string(latch::max()) +
+                " can be counted");
 }
 
 TEST(latch, an_arrival_counts_when_the_wait_is_started_and_not_before) {
   latch all(2);
   notes log;
   auto described = all.arrive_and_wait();
-  EXPECT_EQ(message_of([&] { all.count_down(3); }), "weir::latch::count_down(3): only 2 are left");
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { all.count_down(3); }),
+            "weir::latch::count_down(3): only 2 are left");
   auto waits = std::move(described).start(log.note(0));
-  EXPECT_EQ(message_of([&] { all.count_down(2); }), "weir::latch::count_down(2): only 1 are left");
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { all.count_down(2); }),
+            "weir::latch::count_down(2): only 1 are left");
   all.arrive_and_wait().wait();
   EXPECT_EQ(log.granted, (std::vector{0}));
 }
@@ -133,16 +116,17 @@ TEST(latch, arriving_may_count_several) {
 TEST(latch, G12_too_large_an_arrival_is_reported_by_the_wait_and_changes_nothing) {
   latch all(2);
   const std::string expected = "weir::latch::arrive_and_wait(3): only 2 are left";
-  EXPECT_EQ(message_of([&] { all.arrive_and_wait(3).wait(); }), expected);
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { all.arrive_and_wait(3).wait(); }), expected);
   auto reported = all.arrive_and_wait(3).as_result().wait();
   EXPECT_EQ(reported.error(), errc::failed);
-  EXPECT_EQ(message_of([&] { std::rethrow_exception(reported.exception()); }), expected);
-  EXPECT_EQ(message_of([&] { sync_wait([](latch& l) -> task<void> { co_await l.arrive_and_wait(3); }(all)); }),
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { std::rethrow_exception(reported.exception()); }), expected);
+  EXPECT_EQ(message_of<std::invalid_argument>(
+                [&] { sync_wait([](latch& l) -> task<void> { co_await l.arrive_and_wait(3); }(all)); }),
             expected);
   event never;
-  EXPECT_EQ(message_of([&] { select(never.wait(), all.arrive_and_wait(3)).wait(); }), expected);
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { select(never.wait(), all.arrive_and_wait(3)).wait(); }), expected);
   auto branch = std::get<1>(select(never.wait(), all.arrive_and_wait(3).as_result()).wait());
-  EXPECT_EQ(message_of([&] { branch.value(); }), expected);
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { branch.value(); }), expected);
   std::error_code told;
   auto waits = all.arrive_and_wait(3).start([&](result<> outcome) { told = outcome.error(); });
   EXPECT_EQ(told, errc::failed);
@@ -238,7 +222,8 @@ TEST(latch, G11_closed_wins_over_open_and_stays) {
   EXPECT_EQ(all.arrive_and_wait(9).as_result().wait().error(), errc::closed);
   EXPECT_EQ(all.arrive_and_wait().as_result().wait().error(), errc::closed);
   all.count_down(2);
-  EXPECT_EQ(message_of([&] { all.count_down(); }), "weir::latch::count_down(1): only 0 are left");
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { all.count_down(); }),
+            "weir::latch::count_down(1): only 0 are left");
   EXPECT_FALSE(all.try_wait());
   EXPECT_EQ(all.wait().as_result().wait().error(), errc::closed);
   EXPECT_TRUE(all.closed());

@@ -21,6 +21,7 @@
 
 #include <support/foreign.hpp>
 #include <support/manual_executor.hpp>
+#include <support/notes.hpp>
 
 namespace weir {
 namespace {
@@ -28,6 +29,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::foreign;
 using test::manual_executor;
+using test::message_of;
 
 task<int> gives(int value) { co_return value; }
 task<> throws(const char* what) {
@@ -37,16 +39,6 @@ task<> throws(const char* what) {
 task<int> gives_after(event& opened, int value) {
   co_await opened.wait();
   co_return value;
-}
-
-template <class Call>
-std::string message_of(Call call) {
-  try {
-    call();
-  } catch (const std::invalid_argument& thrown) {
-    return thrown.what();
-  }
-  return "it did not throw std::invalid_argument";
 }
 
 TEST(pool, a_submitted_task_runs_and_its_future_has_the_value) {
@@ -343,19 +335,21 @@ TEST(pool, G2_a_granted_submitter_that_is_destroyed_gives_its_slot_back) {
 
 TEST(pool, G12_bad_arguments_are_refused_where_they_are_made) {
   manual_executor executor;
-  EXPECT_EQ(message_of([&] { pool none(executor, 0); }), "weir::pool: a limit of 0 would never run a task");
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { pool none(executor, 0); }),
+            "weir::pool: a limit of 0 would never run a task");
   pool jobs(executor, 1);
-  EXPECT_EQ(message_of([&] { jobs.resize(0); }), "weir::pool::resize: a limit of 0 would never run a task");
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { jobs.resize(0); }),
+            "weir::pool::resize: a limit of 0 would never run a task");
   EXPECT_EQ(jobs.limit(), 1u);
   task<int> moved = gives(1);
   auto kept = std::move(moved);
-  EXPECT_EQ(message_of([&] { (void)jobs.submit(std::move(moved)); }),
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { (void)jobs.submit(std::move(moved)); }),
             "weir::pool::submit: the task is empty: it was moved away");
-  EXPECT_EQ(message_of([&] { (void)jobs.try_submit(std::move(moved)); }),
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { (void)jobs.try_submit(std::move(moved)); }),
             "weir::pool::submit: the task is empty: it was moved away");
   promise<int> used;
   used.set_value(1);
-  EXPECT_EQ(message_of([&] { (void)jobs.submit(std::move(kept), std::move(used)); }),
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { (void)jobs.submit(std::move(kept), std::move(used)); }),
             "weir::pool::submit: the promise was set or moved away already");
   EXPECT_EQ(jobs.running(), 0u);
 }

@@ -20,20 +20,14 @@
 
 #include <support/foreign.hpp>
 #include <support/manual_executor.hpp>
+#include <support/notes.hpp>
 
 namespace weir {
 namespace {
 
 using namespace std::chrono_literals;
 using test::foreign;
-
-template <class Operation>
-ticket note(Operation waits, std::string& order, char name) {
-  return std::move(waits).start([&order, name](auto outcome) {
-    order += name;
-    if (!outcome) order += '!';
-  });
-}
+using test::note;
 
 TEST(recursive_mutex, a_thread_locks_again_and_unlocks_as_often) {
   recursive_mutex m;

@@ -12,10 +12,13 @@
 #include <weir/semaphore.hpp>
 #include <weir/task.hpp>
 
+#include <support/notes.hpp>
+
 namespace weir {
 namespace {
 
 using namespace std::chrono_literals;
+using test::message_of;
 
 /// Notes the order in which callbacks are granted.
 class notes {
@@ -31,16 +34,6 @@ class notes {
   }
   std::vector<int> granted, failed;
 };
-
-template <class Call>
-std::string message_of(Call call) {
-  try {
-    call();
-  } catch (const std::exception& thrown) {
-    return thrown.what();
-  }
-  return "nothing was thrown";
-}
 
 TEST(semaphore, hands_out_what_it_has_and_no_more) {
   semaphore sem(3);

@@ -24,21 +24,14 @@
 
 #include <support/foreign.hpp>
 #include <support/manual_executor.hpp>
+#include <support/notes.hpp>
 
 namespace weir {
 namespace {
 
 using namespace std::chrono_literals;
 using test::foreign;
-
-/// Starts an operation that notes its name in `order` once it is granted, or the name and a mark if it fails.
-template <class Operation>
-ticket note(Operation waits, std::string& order, char name) {
-  return std::move(waits).start([&order, name](auto outcome) {
-    order += name;
-    if (!outcome) order += '!';
-  });
-}
+using test::note;
 
 template <class Call>
 std::error_code refusal_of(Call call) {

@@ -17,36 +17,14 @@
 #include <weir/task.hpp>
 #include <weir/wait_group.hpp>
 
+#include <support/notes.hpp>
+
 namespace weir {
 namespace {
 
 using namespace std::chrono_literals;
-
-template <class Error, class Call>
-std::string message_of(Call call) {
-  try {
-    call();
-  } catch (const Error& thrown) {
-    return thrown.what();
-  }
-  return "it was not thrown";
-}
-
-/// Notes the order in which callbacks are granted, and how the others fail.
-class notes {
- public:
-  auto note(int id) {
-    return [id, this](result<> outcome) {
-      if (outcome) {
-        granted.push_back(id);
-      } else {
-        failed.push_back(outcome.error());
-      }
-    };
-  }
-  std::vector<int> granted;
-  std::vector<std::error_code> failed;
-};
+using test::message_of;
+using test::notes;
 
 TEST(wait_group, does_not_wait_while_nothing_is_under_way) {
   wait_group group;
