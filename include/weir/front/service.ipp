@@ -130,7 +130,7 @@ class service final : public net::execution_context::service {
     auto& context = net::query(where, net::execution::context);
     auto& last = platform::local<found_last>();
     // acquire: pairs with the count in the destructor. One that is destroyed meanwhile is used by nobody.
-    const std::uint64_t destroyed = destroyed_.load(std::memory_order_acquire);
+    const std::uint64_t destroyed = services_destroyed.load(std::memory_order_acquire);
     if (last.context != &context || last.destroyed != destroyed) {
       last = {&context, &net::use_service<service>(context), destroyed};
     }
@@ -138,7 +138,8 @@ class service final : public net::execution_context::service {
   }
 
   ~service() override {
-    destroyed_.fetch_add(1, std::memory_order_release);  // release: pairs with of(); its address may be used again
+    services_destroyed.fetch_add(1,
+                                 std::memory_order_release);  // release: pairs with of(); its address may be used again
     while (free_ != nullptr) delete std::exchange(free_, free_->next);
     while (open_ != nullptr) delete std::exchange(open_, open_->next);
   }
@@ -292,7 +293,7 @@ class service final : public net::execution_context::service {
 
   static constexpr int most_looked_at = 8;
 
-  static inline platform::atomic<std::uint64_t> destroyed_{0};
+  static inline platform::atomic<std::uint64_t> services_destroyed{0};
 
   core::spin_lock mutex_;  // for a few instructions each time
   core::ring<core::tenant> tenants_;

@@ -127,11 +127,9 @@ class thread_pool {
         set_idle(self);
         const bool stops = stopping_.load(std::memory_order_acquire);  // acquire: pairs with stop; before the last look
         item = take_anything(self);
-        if (item == nullptr && !stops) {
+        const bool sleeps = item == nullptr && !stops;
+        if (sleeps || !unset_idle(self)) {  // or whoever has taken it from among the idle has still to touch it
           self.sleeper.park();
-          woken = true;
-        } else if (!unset_idle(self)) {
-          self.sleeper.park();  // whoever has taken it from among the idle has still to touch it
           woken = true;
         } else if (item == nullptr) {
           return;
