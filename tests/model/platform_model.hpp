@@ -70,7 +70,9 @@ class atomic {
   }
   T fetch_or(T with, order = strongest, const site& from = site::current()) noexcept {
     enter("fetch_or", from);
-    return set(static_cast<T>(value_ | with));
+    const T before = set(static_cast<T>(value_ | with));
+    model::step("after it", nullptr, from);  // so that what is still touched then is touched too late
+    return before;
   }
 
  private:
