@@ -78,8 +78,7 @@ class run {
       if (has_[fiber] == 0) return;
       --has_[fiber];
     }
-    record& made = of(asked.id);
-    made.asked = asked;
+    of(asked.id).asked = asked;
     note(moment::begins, asked.id);
     const int returned = sequential::call(subject_, asked);
     of(asked.id).returned = returned;

@@ -3,8 +3,9 @@
 // What several have called at the same time, and what has come of it: a history. It is linearizable if every call can
 // be given a point of time between its begin and its end, and every wait several, such that a sequential model does the
 // same. The points of a wait: it arrives (where that counts by itself), it stands in line; then, if it fails by itself,
-// it gives up, and those behind it are let through. Nothing else changes by a wait that fails: a permit that a time-out
-// has lost cannot be explained away.
+// it gives up, and those behind it are let through. Those that one call lets through are so one after the other, and
+// until then each of them may still give up. Nothing else changes by a wait that fails: a permit that a time-out has
+// lost cannot be explained away.
 //
 // The search is that of Wing and Gong, with a memory of what has been tried (Lowe): it goes through the begins and ends
 // in their order and puts points only where an end asks for them, which loses nothing, since every point can be put off

@@ -28,6 +28,7 @@ T& local() noexcept {
   return object;
 }
 
+/// Between two looks of one that waits: leaves the core to its other thread.
 inline void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();

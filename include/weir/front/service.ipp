@@ -138,8 +138,8 @@ class service final : public net::execution_context::service {
   }
 
   ~service() override {
-    services_destroyed.fetch_add(1,
-                                 std::memory_order_release);  // release: pairs with of(); its address may be used again
+    // release: pairs with of(), which must not take a new service at this address for this one
+    services_destroyed.fetch_add(1, std::memory_order_release);
     while (free_ != nullptr) delete std::exchange(free_, free_->next);
     while (open_ != nullptr) delete std::exchange(open_, open_->next);
   }
