@@ -64,6 +64,9 @@ class wait_group : public core::synchronizer {
     done_slow();
   }
 
+  /// How many are not done yet: a reading, no lock.
+  [[nodiscard]] std::size_t count() const noexcept { return count_in(load()); }
+
   /// Waits until all are done. Fails with errc::closed.
   auto wait() noexcept { return operation<wait_op>(wait_op(*this)); }
 

@@ -47,6 +47,16 @@ TEST(wait_group, waits_until_all_that_was_added_is_done) {
   EXPECT_EQ(group.waiting(), 0u);
 }
 
+TEST(wait_group, says_how_many_are_under_way) {
+  wait_group group;
+  EXPECT_EQ(group.count(), 0u);
+  group.add(3);
+  group.done();
+  EXPECT_EQ(group.count(), 2u);
+  group.close();
+  EXPECT_EQ(group.count(), 2u);
+}
+
 TEST(wait_group, waits_again_after_more_is_added) {
   wait_group group;
   for (int round = 0; round < 3; ++round) {
