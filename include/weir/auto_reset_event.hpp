@@ -29,6 +29,7 @@ namespace weir {
 /// undecided. One that withdraws was decided before, so no set() has gone to it.
 class auto_reset_event : public core::synchronizer {
  public:
+  /// `set`: one wait gets through at once.
   auto_reset_event() noexcept : auto_reset_event(false) {}
   explicit auto_reset_event(bool set) noexcept : synchronizer(set ? set_bit : 0) {}
 
@@ -44,11 +45,13 @@ class auto_reset_event : public core::synchronizer {
     set_slow();
   }
 
+  /// Takes back a set that nobody has used.
   void reset() noexcept {
     locked lock(*this);
     lock.state &= ~set_bit;
   }
 
+  /// A reading, no lock.
   [[nodiscard]] bool is_set() const noexcept { return (load() & set_bit) != 0; }
 
   /// Waits until it is set, and resets it. Fails with errc::closed.

@@ -23,6 +23,7 @@ namespace weir {
 /// Between locks: set, or any number queued, or neither. Never both (I1).
 class event : public core::synchronizer {
  public:
+  /// `set`: nobody waits until it is reset.
   event() noexcept : event(false) {}
   explicit event(bool set) noexcept : synchronizer(set ? set_bit : 0) {}
 
@@ -37,11 +38,13 @@ class event : public core::synchronizer {
     complete_all(lock, core::outcome::granted, done);  // I1
   }
 
+  /// From now on waits wait.
   void reset() noexcept {
     locked lock(*this);
     lock.state &= ~set_bit;
   }
 
+  /// A reading, no lock.
   [[nodiscard]] bool is_set() const noexcept { return (load() & set_bit) != 0; }
 
   /// Wakes all that wait now and leaves the event as it is. How many.

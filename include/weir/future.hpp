@@ -105,8 +105,10 @@ class [[nodiscard("dropping a future detaches what makes its value")]] future {
   using state = core::future_state<T>;
 
  public:
+  /// What success yields.
   using value_type = T;
 
+  /// Of nothing: valid() is false.
   future() noexcept = default;
   explicit future(core::shared<state> shared) noexcept : state_(std::move(shared)) {}
   future(future&&) noexcept = default;

@@ -26,6 +26,7 @@ namespace weir {
 template <class T>
 class guarded {
  public:
+  /// What is guarded.
   using value_type = T;
 
   /// Makes the T of what is given.
@@ -52,9 +53,10 @@ class guarded {
   /// The same if it is free and nobody waits; an empty reference if not. Records no owner.
   reference try_lock() noexcept { return reference(mutex_.try_scoped_lock(), value_); }
 
+  /// Whether somebody holds it: a reading, no lock.
   [[nodiscard]] bool locked() const noexcept { return mutex_.locked(); }
 
-  // As those of the mutex.
+  /// As for every synchronizer.
   [[nodiscard]] std::size_t waiting() const noexcept { return mutex_.waiting(); }
   std::size_t cancel_all() noexcept { return mutex_.cancel_all(); }
   void close() noexcept { mutex_.close(); }
@@ -74,9 +76,11 @@ class [[nodiscard]] guarded<T>::reference {
  public:
   reference() noexcept = default;
 
+  /// Whether it holds the lock: it does not after unlock(), or when a try failed.
   [[nodiscard]] bool owns_lock() const noexcept { return held_.owns_lock(); }
   explicit operator bool() const noexcept { return owns_lock(); }
 
+  /// The data. Only while it holds the lock.
   T& operator*() const noexcept {
     WEIR_ASSERT(owns_lock(), "a guarded value was reached for through an empty reference");
     return *value_;

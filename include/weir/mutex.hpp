@@ -74,6 +74,7 @@ class mutex : public core::synchronizer {
     if (!advance(seen, 0)) unlock_slow();
   }
 
+  /// A reading, no lock.
   [[nodiscard]] bool locked() const noexcept { return (load() & held_bit) != 0; }
 
   /// For tests: what holds between any two calls.
@@ -165,6 +166,7 @@ class [[nodiscard]] mutex::guard {
     if (mutex_ != nullptr) mutex_->unlock();
   }
 
+  /// Whether it holds the lock.
   [[nodiscard]] bool owns_lock() const noexcept { return mutex_ != nullptr; }
   explicit operator bool() const noexcept { return owns_lock(); }
 

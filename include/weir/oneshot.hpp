@@ -25,6 +25,7 @@ namespace weir {
 template <class T>
 class oneshot_sender {
  public:
+  /// Sends into a promise.
   explicit oneshot_sender(promise<T> into) noexcept : into_(std::move(into)) {}
 
   /// Once: throws std::logic_error the second time.
@@ -43,6 +44,7 @@ class oneshot_sender {
 template <class T>
 class oneshot_receiver {
  public:
+  /// Receives from a future.
   explicit oneshot_receiver(future<T> from) noexcept : from_(std::move(from)) {}
 
   /// Waits for the value. Fails with errc::closed if the sender is gone and has sent nothing. Throws std::logic_error
@@ -62,8 +64,10 @@ class oneshot_receiver {
   future<T> from_;
 };
 
+/// What make_oneshot() gives: `auto [tx, rx] = make_oneshot<T>()`.
 template <class T>
 struct oneshot {
+  /// The two ends.
   oneshot_sender<T> sender;
   oneshot_receiver<T> receiver;
 };

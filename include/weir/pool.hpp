@@ -242,6 +242,7 @@ pool_job<T, Sink>& started_in(const shared<pool_slots>& slots, task<T>&& body, G
 
 }  // namespace core
 
+/// Runs tasks on an executor, at most so many at once.
 class pool {
  public:
   /// Throws std::invalid_argument if the limit is 0.
@@ -316,6 +317,7 @@ class pool {
   /// limit is 0.
   void resize(std::size_t limit) { slots_->resize(check_limit("weir::pool::resize", limit)); }
 
+  /// Readings, no lock.
   [[nodiscard]] std::size_t running() const noexcept { return slots_->in_use(); }
   [[nodiscard]] std::size_t limit() const noexcept { return slots_->limit(); }
   /// The most that ever ran at once.

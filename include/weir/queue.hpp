@@ -43,8 +43,10 @@ class queue : public core::synchronizer {
                 "the items of a weir::queue are moved under its lock: their move constructor must be noexcept");
 
  public:
+  /// The type of its items.
   using value_type = T;
 
+  /// The capacity of a queue whose push never waits.
   static constexpr std::size_t unbounded = std::numeric_limits<std::size_t>::max();
 
   /// What a push into a full queue does: waits, or takes the oldest item's place, or is dropped itself.
@@ -124,6 +126,7 @@ class queue : public core::synchronizer {
     return dropped->size();
   }
 
+  /// Readings, no lock.
   [[nodiscard]] std::size_t size() const noexcept {
     return size_.load(std::memory_order_relaxed);
   }  // relaxed: a reading

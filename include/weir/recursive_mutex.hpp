@@ -86,6 +86,7 @@ class recursive_mutex : public core::synchronizer {
     if (!give_up_one()) throw std::system_error(make_error_code(errc::not_owner), "weir::recursive_mutex::unlock");
   }
 
+  /// A reading, no lock.
   [[nodiscard]] bool locked() const noexcept { return depth_in(load()) != 0; }
 
   /// For tests: what holds between any two calls.
@@ -195,6 +196,7 @@ class [[nodiscard]] recursive_mutex::guard {
     if (mutex_ != nullptr) mutex_->unlock();
   }
 
+  /// Whether it holds the lock.
   [[nodiscard]] bool owns_lock() const noexcept { return mutex_ != nullptr; }
   explicit operator bool() const noexcept { return owns_lock(); }
 

@@ -260,6 +260,7 @@ class [[nodiscard]] permit {
   }
   ~permit() { release(); }
 
+  /// How many it holds; 0: it is empty, and false.
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   explicit operator bool() const noexcept { return count_ != 0; }
 

@@ -58,6 +58,7 @@ class shared_mutex : public core::synchronizer {
 
   template <access Held>
   class holder;
+  /// Of a writer, and of a reader.
   using guard = holder<access::exclusive>;
   using shared_guard = holder<access::shared>;
 
@@ -327,6 +328,7 @@ class [[nodiscard]] shared_mutex::holder {
     if (mutex_ != nullptr) unlock();
   }
 
+  /// Whether it holds the lock.
   [[nodiscard]] bool owns_lock() const noexcept { return mutex_ != nullptr; }
   explicit operator bool() const noexcept { return owns_lock(); }
 

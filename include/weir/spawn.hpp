@@ -90,6 +90,7 @@ class spawned final : public future_state<T>, public detached<T, spawned<T>> {
 
 }  // namespace core
 
+/// Starts a task on an executor. Dropping its future stops nothing.
 template <executor E, class T>
 future<T> spawn(E& where, task<T> body, platform::stop_token stop = {}) {
   auto* started = new core::spawned<T>(executor_ref(where), std::move(body), std::move(stop));

@@ -30,6 +30,7 @@ class owner_id {
     return owner_id(++mine.next);
   }
 
+  /// The same for the whole life of a thread.
   static owner_id this_thread() noexcept {
     struct identity {
       owner_id id;
@@ -39,6 +40,7 @@ class owner_id {
     return mine.id;
   }
 
+  /// 0: nobody. An owner is true, and equal to itself.
   [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
   explicit operator bool() const noexcept { return value_ != 0; }
   friend bool operator==(owner_id, owner_id) noexcept = default;

@@ -8,6 +8,7 @@
 
 namespace weir {
 
+/// Why a wait did not get what it waited for.
 enum class errc {
   timed_out = 1,   ///< the time limit passed first
   cancelled,       ///< a stop token, a ticket or cancel_all() withdrew the wait
@@ -61,11 +62,13 @@ class error_category final : public std::error_category {
 
 }  // namespace core
 
+/// Its name is "weir".
 inline const std::error_category& error_category() noexcept {
   static const core::error_category category;
   return category;
 }
 
+/// So that an errc is a std::error_code.
 inline std::error_code make_error_code(errc code) noexcept { return {static_cast<int>(code), error_category()}; }
 
 }  // namespace weir

@@ -46,13 +46,16 @@ class executor_ref {
  public:
   executor_ref() noexcept : executor_ref(the_flat_loop) {}
 
+  /// Refers to an executor of any type, which must outlive the reference.
   template <executor E>
     requires(!std::same_as<E, executor_ref>)
   executor_ref(E& target) noexcept : target_(&target), calls_(&calls_of<E>) {}
 
+  /// Runs the work there. `retract` takes back what has not run: false, if that is not known or not possible.
   void post(work& item) const noexcept { calls_->post(target_, item); }
   bool retract(work& item) const noexcept { return calls_->retract(target_, item); }
 
+  /// For an executor that can go away with what runs on it, as an io_context does: whom to take along.
   void enlist(core::tenant& running) const noexcept { calls_->enlist(target_, running); }
   void delist(core::tenant& running) const noexcept { calls_->delist(target_, running); }
 

@@ -73,6 +73,7 @@ namespace weir {
 
 /// The flat loop of whichever thread posts.
 struct inline_executor {
+  /// As of every executor.
   void post(work& item) const noexcept { core::flat_loop::current().post(item); }
   bool retract(work& item) const noexcept { return core::flat_loop::current().retract(item); }
 };

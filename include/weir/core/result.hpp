@@ -25,11 +25,13 @@ template <class T>
 inline constexpr bool is_result<result<T>> = true;
 }  // namespace core
 
+/// The value, or why there is none. Shaped like std::expected<T, std::error_code>.
 template <class T = void>
 class [[nodiscard]] result {
   using stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
  public:
+  /// What success yields.
   using value_type = T;
 
   result()
@@ -40,6 +42,7 @@ class [[nodiscard]] result {
   template <class... Value>
   explicit result(std::in_place_t, Value&&... value) : value_(std::in_place, std::forward<Value>(value)...) {}
 
+  /// A value, or an error.
   template <class U = stored>
     requires(!std::is_void_v<T> && !core::is_result<std::remove_cvref_t<U>> &&
              !std::is_same_v<std::remove_cvref_t<U>, std::error_code> &&
@@ -57,9 +60,11 @@ class [[nodiscard]] result {
     return made;
   }
 
+  /// Whether it holds a value.
   [[nodiscard]] bool has_value() const noexcept { return value_.has_value(); }
   explicit operator bool() const noexcept { return has_value(); }
 
+  /// The value: asserted in debug builds.
   stored& operator*() & noexcept {
     WEIR_ASSERT(has_value(), "a result without a value was dereferenced");
     return *value_;
@@ -70,6 +75,7 @@ class [[nodiscard]] result {
   }
   stored&& operator*() && noexcept { return std::move(**this); }
 
+  /// The value's members.
   stored* operator->() noexcept { return &**this; }
   const stored* operator->() const noexcept { return &**this; }
 
@@ -97,6 +103,7 @@ class [[nodiscard]] result {
   /// No error (a zero code) if there is a value.
   [[nodiscard]] std::error_code error() const noexcept { return error_; }
 
+  /// What a future has thrown; null for every other failure.
   [[nodiscard]] std::exception_ptr exception() const noexcept { return thrown_; }
 
  private:

@@ -10,15 +10,19 @@ namespace weir {
 /// From post() until run() is entered the link belongs to the executor. run() may destroy the work.
 class work {
  public:
+  /// How it is run.
   using function = void (*)(work&) noexcept;
 
+  /// Says what to run, now or later, before it is posted.
   work() noexcept {}  // NOLINT: says nothing until somebody sets both members, which keeps the fast paths short
   explicit work(function entry) noexcept : run_(entry) {}  // NOLINT: so is `next`
   work(const work& other) noexcept : run_(other.run_) {}   // NOLINT: in no list
   work& operator=(const work&) = delete;
 
+  /// By the executor, once for each time that it was posted.
   void run() noexcept { run_(*this); }
 
+  /// For the executor's list.
   work* next;
 
  protected:
@@ -32,9 +36,11 @@ class work_list {
   work_list(const work_list&) = delete;
   work_list& operator=(const work_list&) = delete;
 
+  /// The first, or null.
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
   [[nodiscard]] work* front() const noexcept { return first_; }
 
+  /// Behind all others. It is in no other list.
   void push_back(work& item) noexcept {
     item.next = nullptr;
     (first_ == nullptr ? first_ : last_->next) = &item;

@@ -17,6 +17,7 @@
 
 namespace weir {
 
+/// An executor that is run by whoever calls run(), in the order in which work was posted.
 class run_loop {
  public:
   run_loop() noexcept = default;
@@ -24,6 +25,7 @@ class run_loop {
   run_loop& operator=(const run_loop&) = delete;
   ~run_loop() { WEIR_ASSERT(ready_.empty() && arrived_.empty(), "a run_loop was destroyed with work posted to it"); }
 
+  /// From any thread.
   void post(work& item) noexcept {
     if (running() == this) {
       ready_.push_back(item);

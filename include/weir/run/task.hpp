@@ -188,11 +188,13 @@ class [[nodiscard]] task_awaiter : private task_end {
 
 }  // namespace core
 
+/// A coroutine that begins when it is awaited or spawned, and keeps to its executor.
 template <class T>
 class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
   static_assert(!std::is_reference_v<T>, "a task gives a value: return a pointer or std::reference_wrapper instead");
 
  public:
+  /// What it returns.
   using value_type = T;
   using promise_type = core::task_promise<T>;
 

@@ -51,8 +51,10 @@ inline core::yielding yield() noexcept { return {}; }
 
 /// Who a task is: the owner of what it locks, and the stop token that its spawner gave it.
 struct task_identity {
+  /// What `co_await this_task()` gives.
   task_identity(owner_id who, platform::stop_token stopped) noexcept : owner(who), stop(std::move(stopped)) {}
 
+  /// For locks, and for stop_on().
   owner_id owner;
   platform::stop_token stop;
 };
@@ -75,6 +77,7 @@ class [[nodiscard("this_task() tells nothing until it is awaited")]] identifying
 
 }  // namespace core
 
+/// Who asks: `auto me = co_await weir::this_task()`.
 inline core::identifying this_task() noexcept { return {}; }
 
 }  // namespace weir

@@ -20,8 +20,10 @@
 
 namespace weir {
 
+/// An executor of threads of its own.
 class thread_pool {
  public:
+  /// Starts them. Throws std::invalid_argument if there are to be none.
   explicit thread_pool(std::size_t threads)
       : size_(threads), workers_(threads != 0 ? std::make_unique<worker[]>(threads) : nullptr) {
     if (threads == 0) throw std::invalid_argument("weir::thread_pool: 0 threads would never run anything");
@@ -39,8 +41,10 @@ class thread_pool {
   /// futures of what was spawned first.
   ~thread_pool() { stop(); }
 
+  /// How many threads there are.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
+  /// From any thread.
   void post(work& item) noexcept {
     const place& here = platform::local<place>();
     list& into = here.pool == this ? here.self->own : common_;

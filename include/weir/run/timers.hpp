@@ -23,6 +23,7 @@ namespace weir {
 /// than it knew.
 class timer_service : public core::timer_source {
  public:
+  /// By a wait that begins; disarm() by one that ends: false, if it has fired or is about to.
   void arm(core::timer& armed, core::time_point deadline) noexcept final {
     core::time_point next;
     {
@@ -105,6 +106,7 @@ class timer_thread final : public timer_service {
     return *service;
   }
 
+  /// The steady clock.
   core::time_point now() noexcept override { return std::chrono::steady_clock::now(); }
 
  private:
@@ -149,9 +151,11 @@ class timer_thread final : public timer_service {
 /// Driven by hand: time stands still until it is moved.
 class manual_timers final : public timer_service {
  public:
+  /// Time stands still there until it is moved.
   explicit manual_timers(core::time_point start = std::chrono::steady_clock::now()) noexcept
       : timer_service(start), now_(start.time_since_epoch()) {}
 
+  /// As far as it was moved.
   core::time_point now() noexcept override {
     return core::time_point(now_.load(std::memory_order_acquire));  // acquire: pairs with advance
   }
@@ -187,6 +191,7 @@ inline core::timer_source& timers() {
 /// While it lives, timers() is another source: for tests, and for programs that drive time themselves.
 class use_timers {
  public:
+  /// From here on, in this scope, all new limits are its. One thread at a time may say so.
   explicit use_timers(core::timer_source& source) noexcept
       : before_(core::replaced_timers().exchange(&source, std::memory_order_acq_rel)) {}  // release: pairs with timers
   use_timers(const use_timers&) = delete;

@@ -53,6 +53,7 @@ class started {
 /// Withdraws an operation that was started with a callback. Dropping it withdraws nothing.
 class [[nodiscard("dropping a ticket withdraws nothing, but say so: std::ignore = ...")]] ticket {
  public:
+  /// Of nothing: done() is true.
   ticket() noexcept = default;
   explicit ticket(wait::started& operation) noexcept : operation_(&operation), id_(owner_id::make().value()) {}
   ticket(ticket&& from) noexcept

@@ -104,12 +104,14 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
   static constexpr bool reports = (Limits & wait::reports) != 0;
 
  public:
+  /// What success yields, and what is waited with.
   using value_type = typename Op::value_type;
   using state = wait::wait_state<Op, Limits>;
 
   /// What co_await and wait() give: the value, or for a limited operation a result.
   using outcome_type = std::conditional_t<reports, result<value_type>, value_type>;
 
+  /// By a synchronizer: what to wait for, and what describes it.
   template <class... Described>
   explicit operation(Op op, Described&&... described) noexcept
       : state(std::move(op), std::forward<Described>(described)...) {}

@@ -71,6 +71,7 @@ auto sleep_for(std::chrono::duration<Rep, Period> longest) noexcept {
   return operation<wait::sleep_op>(wait::sleep_op(wait::saturated(longest), core::time_point::max()));
 }
 
+/// A wait until then, or until it is stopped.
 inline auto sleep_until(std::chrono::steady_clock::time_point latest) noexcept {
   return operation<wait::sleep_op>(wait::sleep_op(core::duration::max(), latest));
 }
