@@ -1,9 +1,133 @@
-# Installs weir into an empty folder, then builds and runs a user's project against it.
-# cmake -DBUILD=… -DSOURCE=… -DWORK=… -DCOMPILER=… -P test.cmake
+# How weir gets to its users, one case a run:
+# cmake -DCASE=… -DWEIR=the tree -DBUILD=its build -DWORK=an own folder -DCOMPILER=… -P test.cmake
+cmake_minimum_required(VERSION 3.25)
+
+function(run)
+  execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+function(output variable)
+  execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE told OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  set(${variable} "${told}" PARENT_SCOPE)
+endfunction()
+
+function(expect what is wanted)
+  if(NOT "${is}" STREQUAL "${wanted}")
+    message(FATAL_ERROR "${what}: '${is}' instead of '${wanted}'")
+  endif()
+endfunction()
+
+# The one place where the version stands.
+function(read_version variable)
+  set(numbers "")
+  file(READ ${WEIR}/include/weir/version.hpp text)
+  foreach(part MAJOR MINOR PATCH)
+    string(REGEX MATCH "#define WEIR_VERSION_${part} ([0-9]+)" found "${text}")
+    list(APPEND numbers ${CMAKE_MATCH_1})
+  endforeach()
+  list(JOIN numbers . version)
+  set(${variable} ${version} PARENT_SCOPE)
+endfunction()
+
+# A user's project, configured with these options; its targets are built and run.
+function(use_weir options)
+  run(${CMAKE_COMMAND} -G Ninja -S ${WEIR}/tests/package -B ${WORK}/user -DCMAKE_CXX_COMPILER=${COMPILER}
+      -DWEIR_VERSION=${version} ${options})
+  run(${CMAKE_COMMAND} --build ${WORK}/user -j 1 --target ${ARGN})
+  foreach(program ${ARGN})
+    run(${WORK}/user/${program})
+  endforeach()
+endfunction()
+
+function(use_weir_by_pkg_config prefix)
+  set(ask ${CMAKE_COMMAND} -E env PKG_CONFIG_LIBDIR=${prefix}/share/pkgconfig pkg-config)
+  output(told ${ask} --modversion weir)
+  expect("the version in weir.pc" "${told}" ${version})
+  output(flags ${ask} --cflags --libs weir)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  run(${COMPILER} -std=c++20 ${WEIR}/tests/package/main.cpp ${flags} -o ${WORK}/by_pkg_config)
+  run(${WORK}/by_pkg_config)
+endfunction()
+
+# What is installed can be moved to another machine.
+function(expect_no_path_of_this_machine prefix)
+  file(GLOB_RECURSE files ${prefix}/*)
+  foreach(file ${files})
+    file(READ ${file} text)
+    foreach(path ${WEIR} ${BUILD} ${WORK})
+      string(FIND "${text}" "${path}" at)
+      expect("${path} in ${file}" ${at} -1)
+    endforeach()
+  endforeach()
+endfunction()
+
+function(installed_weir_is_found_and_used)
+  run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first)
+  file(RENAME ${WORK}/first ${WORK}/moved)
+  expect_no_path_of_this_machine(${WORK}/moved)
+  use_weir(-DCMAKE_PREFIX_PATH=${WORK}/moved uses_weir uses_weir_asio)
+  use_weir_by_pkg_config(${WORK}/moved)
+endfunction()
+
+# Neither targets nor tests nor things to install, and no library that it wants.
+function(as_a_part from)
+  use_weir("-DWEIR_FROM=${from};-DWEIR_SOURCE=${WEIR};-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON" uses_weir)
+  run(${CMAKE_COMMAND} --install ${WORK}/user --prefix ${WORK}/installed)
+  file(GLOB_RECURSE installed ${WORK}/installed/*)
+  expect("what installing the user's project installs" "${installed}" "")
+endfunction()
+
+function(a_subdirectory_adds_nothing_but_weir)
+  as_a_part(subdirectory)
+endfunction()
+
+function(fetched_content_adds_nothing_but_weir)
+  as_a_part(fetch)
+endfunction()
+
+# Into a root of its own, with a database of its own: the machine's is not touched. Only root can give files to root;
+# anybody else unpacks.
+function(install_deb deb root)
+  output(user id -u)
+  if(NOT user EQUAL 0)
+    run(dpkg-deb -x ${deb} ${root})
+    return()
+  endif()
+  file(MAKE_DIRECTORY ${root}/var/lib/dpkg/info ${root}/var/lib/dpkg/updates)
+  file(TOUCH ${root}/var/lib/dpkg/status ${root}/var/lib/dpkg/available)
+  run(dpkg --root=${root} --log=${WORK}/dpkg.log -i ${deb})
+endfunction()
+
+function(the_deb_installs_and_is_used)
+  run(${CMAKE_COMMAND} --preset package -S ${WEIR} -B ${WORK}/build)
+  run(${CMAKE_CPACK_COMMAND} -G DEB --config ${WORK}/build/CPackConfig.cmake -B ${WORK})
+  set(deb ${WORK}/libweir-dev_${version}_all.deb)
+  foreach(field Package=libweir-dev Version=${version} Architecture=all Section=libdevel)
+    string(REGEX MATCH "(.*)=(.*)" field ${field})
+    output(told dpkg-deb -f ${deb} ${CMAKE_MATCH_1})
+    expect("its ${CMAKE_MATCH_1}" "${told}" ${CMAKE_MATCH_2})
+  endforeach()
+  install_deb(${deb} ${WORK}/root)
+  file(GLOB folders RELATIVE ${WORK}/root ${WORK}/root/*)
+  list(REMOVE_ITEM folders var)
+  expect("what it has at the root" "${folders}" usr)
+  expect_no_path_of_this_machine(${WORK}/root/usr)
+  use_weir(-DCMAKE_PREFIX_PATH=${WORK}/root/usr uses_weir)
+  use_weir_by_pkg_config(${WORK}/root/usr)
+endfunction()
+
+function(the_recipes_can_be_read)
+  file(READ ${WEIR}/packaging/vcpkg/vcpkg.json manifest)
+  string(JSON told GET "${manifest}" version)
+  expect("the version in vcpkg.json" "${told}" ${version})
+  run(${CMAKE_COMMAND} -DCURRENT_PACKAGES_DIR=${WORK}/vcpkg -DPORT=weir -DPORTFILE=${WEIR}/packaging/vcpkg/portfile.cmake
+      -P ${WEIR}/tests/package/vcpkg.cmake)
+  use_weir(-DCMAKE_PREFIX_PATH=${WORK}/vcpkg uses_weir)
+  output(told python3 ${WEIR}/tests/package/conan.py ${WEIR}/packaging/conan/conanfile.py)
+  expect("the version that conanfile.py reads" "${told}" ${version})
+endfunction()
+
 file(REMOVE_RECURSE ${WORK})
-execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${SOURCE} -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/prefix
-                        -DCMAKE_CXX_COMPILER=${COMPILER} COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK}/build COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND ${WORK}/build/uses_weir COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND ${WORK}/build/uses_weir_asio COMMAND_ERROR_IS_FATAL ANY)
+file(MAKE_DIRECTORY ${WORK})
+read_version(version)
+cmake_language(CALL ${CASE})
