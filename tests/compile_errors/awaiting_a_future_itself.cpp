@@ -1,4 +1,4 @@
-// says: this cannot be awaited. Of a future, await its get()
+// says: of a queue its pop(), of a future its get()
 #include <weir/future.hpp>
 #include <weir/task.hpp>
 

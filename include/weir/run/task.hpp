@@ -61,7 +61,10 @@ class task_promise_base {
   template <class T>
   task_awaiter<T> await_transform(task<T>&& child) const noexcept;
   template <class T>
-  void await_transform(task<T>&) const = delete;  // a task is awaited once: co_await std::move(child)
+  task_awaiter<T> await_transform(task<T>& child) const noexcept {
+    static_assert(sizeof(child) == 0, "a task is awaited once, and is used up then: co_await std::move(child)");
+    return await_transform(std::move(child));
+  }
 
   template <front_awaitable Awaited>
   auto await_transform(Awaited&& awaited) const {
@@ -73,7 +76,10 @@ class task_promise_base {
   /// What can be told its context is; anything else is foreign, and may take the task anywhere.
   template <class Awaited>
   decltype(auto) await_transform(Awaited&& awaited) const {
-    static_assert(awaitable<Awaited>, "this cannot be awaited. Of a future, await its get()");
+    static_assert(
+        awaitable<Awaited>,
+        "this cannot be awaited: await a task or an operation. Of a semaphore that is its acquire(), of a mutex "
+        "its lock(), of an event its wait(), of a queue its pop(), of a future its get()");
     if (context_ != nullptr) {
       if constexpr (requires { awaited.enter(*context_); }) {
         awaited.enter(*context_);
