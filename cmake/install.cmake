@@ -18,3 +18,6 @@ install(FILES ${PROJECT_BINARY_DIR}/weir-config.cmake ${PROJECT_BINARY_DIR}/weir
 file(RELATIVE_PATH headers_from_pc ${CMAKE_INSTALL_FULL_DATADIR}/pkgconfig ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 configure_file(cmake/weir.pc.in weir.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/weir.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)
+
+# For gdb: docs/debugging.md.
+install(FILES tools/gdb/weir.py DESTINATION ${CMAKE_INSTALL_DATADIR}/weir/gdb)
