@@ -191,6 +191,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
                                                              std::declval<Token>())) {
     return initiate(core::front_tag(), std::move(*this), std::forward<Token>(completes));
   }
+  /// Anything else: a compile error that says so.
   template <class Token>
   void operator()(Token&&) && {
     static_assert(core::completion_token<Token, operation>,
