@@ -9,12 +9,12 @@
 // set the promise).
 
 #include <exception>
-#include <optional>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
 
 #include <weir/core/atomic.hpp>
+#include <weir/core/made.hpp>
 #include <weir/core/operation.hpp>
 #include <weir/core/result.hpp>
 #include <weir/event.hpp>
@@ -43,8 +43,12 @@ class future_state {
   [[nodiscard]] bool claimed() const noexcept { return claimed_.load(std::memory_order_relaxed); }
   void unclaim() noexcept { claimed_.store(false, std::memory_order_relaxed); }
 
-  /// First the value, whose move may throw, then the telling.
-  void store(result<T> made) { outcome_.emplace(std::move(made)); }
+  /// First the value, whose move may throw, or the exception; then the telling.
+  template <class... Value>
+  void store(Value&&... value) {
+    made_.set(std::forward<Value>(value)...);
+  }
+  void fail(std::exception_ptr thrown) noexcept { made_.fail(std::move(thrown)); }
   void tell() noexcept { ready_.set(); }
   void abandon() noexcept { ready_.close(); }
 
@@ -56,7 +60,7 @@ class future_state {
       return result<T>::failure(
           std::make_exception_ptr(std::logic_error("weir::future::get: the value has been taken already")));
     }
-    return std::move(*outcome_);
+    return take_result(made_);
   }
 
  protected:
@@ -67,7 +71,7 @@ class future_state {
   platform::atomic<bool> claimed_{false};
   platform::atomic<bool> taken_{false};
   event ready_;
-  std::optional<result<T>> outcome_;
+  made<T> made_;
 };
 
 /// One user of a state.
@@ -201,9 +205,11 @@ class promise {
   template <class... Value>
     requires(std::is_void_v<T> ? sizeof...(Value) == 0 : sizeof...(Value) == 1)
   void set_value(Value&&... value) {
-    settle(result<T>(std::in_place, std::forward<Value>(value)...));
+    settle([&](state& made) { made.store(std::forward<Value>(value)...); });
   }
-  void set_exception(std::exception_ptr thrown) { settle(result<T>::failure(std::move(thrown))); }
+  void set_exception(std::exception_ptr thrown) {
+    settle([&](state& made) { made.fail(std::move(thrown)); });
+  }
 
  private:
   friend class core::promised<T>;
@@ -212,12 +218,13 @@ class promise {
     if (!state_) throw std::logic_error("weir::promise: it was moved away");
   }
 
-  void settle(result<T> made) {
+  template <class Store>
+  void settle(Store store) {
     check_state();
     const auto kept = state_;  // whoever is told may drop this promise
     if (!kept->claim()) throw std::logic_error("weir::promise: it was set already");
     try {
-      kept->store(std::move(made));
+      store(*kept);
     } catch (...) {
       kept->unclaim();
       throw;

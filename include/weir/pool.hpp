@@ -177,7 +177,11 @@ class promised {
  public:
   explicit promised(promise<T> given) noexcept : promise_(std::move(given)) {}
 
-  void store(result<T> made) { promise_.state_->store(std::move(made)); }
+  template <class... Value>
+  void store(Value&&... value) {
+    promise_.state_->store(std::forward<Value>(value)...);
+  }
+  void fail(std::exception_ptr thrown) noexcept { promise_.state_->fail(std::move(thrown)); }
   void tell() noexcept {
     promise_.state_->claim();  // nobody else can: it was moved here unset
     promise_.state_->tell();

@@ -16,8 +16,8 @@ namespace weir {
 
 namespace core {
 
-/// A task that runs on its own. Derived says what happens to what it comes to: store(result<T>), which may throw what
-/// moving a T throws, and then, when the frame is gone, ended(failed), which may destroy it.
+/// A task that runs on its own. Derived says what happens to what it comes to: store(value), which may throw what
+/// moving a T throws, or fail(exception); and then, when the frame is gone, ended(failed), which may destroy it.
 template <class T, class Derived>
 class detached : private work, private task_end {
  public:
@@ -56,7 +56,7 @@ class detached : private work, private task_end {
       }
     }
     const bool failed = static_cast<bool>(thrown);
-    if (failed) self.store(result<T>::failure(std::move(thrown)));
+    if (failed) self.fail(std::move(thrown));
     body_ = {};
     self.ended(failed);
     return std::noop_coroutine();
@@ -64,9 +64,9 @@ class detached : private work, private task_end {
 
   void store_value(Derived& self) {
     if constexpr (std::is_void_v<T>) {
-      self.store(result<T>());
+      self.store();
     } else {
-      self.store(result<T>(std::in_place, body_.take()));
+      self.store(body_.take());
     }
   }
 

@@ -37,6 +37,7 @@ struct waiter;
 ///   arming              its starter is still at work
 ///   arming + completed  decided and detached meanwhile: the starter goes on with the outcome itself
 ///   completed           told
+///   leaves              decided by a limit or a ticket, not under its object's lock: to be withdrawn too
 class claim : public work {
  public:
   claim() noexcept = default;
@@ -50,18 +51,14 @@ class claim : public work {
   [[nodiscard]] bool decided() const noexcept { return verdict() != outcome::pending; }
 
   /// True: this call decided. To be followed by taking what was granted, or by withdrawing.
-  bool decide(outcome wanted) noexcept {
-    const auto bits = static_cast<std::uint32_t>(wanted);
-    if (deciders_ == deciders::lock_holder) {
-      word_.store(bits, std::memory_order_relaxed);  // relaxed: published by the lock, and by the telling
-      return true;
-    }
-    std::uint32_t seen = word_.load(std::memory_order_relaxed);
-    do {
-      if ((seen & outcome_mask) != 0) return false;
-      // acq_rel: the winner sees the wait as its starter left it, and who loses to it sees what it did before
-    } while (!word_.compare_exchange_weak(seen, seen | bits, std::memory_order_acq_rel, std::memory_order_relaxed));
-    return true;
+  bool decide(outcome wanted) noexcept { return decide_as(static_cast<std::uint32_t>(wanted)); }
+
+  /// The same by a limit or a ticket. To be followed by arrive(); then, if its starter is done, by withdrawing. If not,
+  /// its starter withdraws it.
+  bool decide_to_leave(outcome wanted) noexcept { return decide_as(static_cast<std::uint32_t>(wanted) | leaves); }
+
+  [[nodiscard]] bool leaving() const noexcept {
+    return (word_.load(std::memory_order_relaxed) & leaves) != 0;  // relaxed: as verdict()
   }
 
   /// Before the wait can be seen by anyone.
@@ -108,6 +105,20 @@ class claim : public work {
   static constexpr std::uint32_t outcome_mask = 0xff;
   static constexpr std::uint32_t arming = 0x100;
   static constexpr std::uint32_t completed = 0x200;
+  static constexpr std::uint32_t leaves = 0x400;
+
+  bool decide_as(std::uint32_t bits) noexcept {
+    if (deciders_ == deciders::lock_holder) {
+      word_.store(bits, std::memory_order_relaxed);  // relaxed: published by the lock, and by the telling
+      return true;
+    }
+    std::uint32_t seen = word_.load(std::memory_order_relaxed);
+    do {
+      if ((seen & outcome_mask) != 0) return false;
+      // acq_rel: the winner sees the wait as its starter left it, and who loses to it sees what it did before
+    } while (!word_.compare_exchange_weak(seen, seen | bits, std::memory_order_acq_rel, std::memory_order_relaxed));
+    return true;
+  }
 
   platform::atomic<std::uint32_t> word_{0};
   deciders deciders_ = deciders::lock_holder;

@@ -11,13 +11,13 @@
 #include <exception>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 #include <weir/core/assert.hpp>
 #include <weir/core/atomic.hpp>
 #include <weir/core/awaiter.hpp>
 #include <weir/core/context.hpp>
 #include <weir/core/front.hpp>
+#include <weir/core/made.hpp>
 
 namespace weir {
 
@@ -104,44 +104,31 @@ template <class T>
 class task_promise : public task_promise_base {
  public:
   task<T> get_return_object() noexcept;
-  void unhandled_exception() noexcept { outcome_.template emplace<2>(std::current_exception()); }
+  void unhandled_exception() noexcept { made_.fail(std::current_exception()); }
 
   template <class U = T>
     requires std::is_constructible_v<T, U>
   void return_value(U&& value) {
-    outcome_.template emplace<1>(std::forward<U>(value));
+    made_.set(std::forward<U>(value));
   }
 
-  T take() {
-    if (auto* thrown = std::get_if<2>(&outcome_)) std::rethrow_exception(*thrown);
-    WEIR_ASSERT(outcome_.index() == 1, "a task<T> ended without co_return");
-    return std::move(*std::get_if<1>(&outcome_));
-  }
-
-  [[nodiscard]] std::exception_ptr exception() const noexcept {
-    const auto* thrown = std::get_if<2>(&outcome_);
-    return thrown != nullptr ? *thrown : nullptr;
-  }
+  [[nodiscard]] made<T>& made_here() noexcept { return made_; }
 
  private:
-  std::variant<std::monostate, T, std::exception_ptr> outcome_;
+  made<T> made_;
 };
 
 template <>
 class task_promise<void> : public task_promise_base {
  public:
   inline task<void> get_return_object() noexcept;
-  void unhandled_exception() noexcept { thrown_ = std::current_exception(); }
+  void unhandled_exception() noexcept { made_.fail(std::current_exception()); }
   void return_void() const noexcept {}
 
-  void take() const {
-    if (thrown_) std::rethrow_exception(thrown_);
-  }
-
-  [[nodiscard]] std::exception_ptr exception() const noexcept { return thrown_; }
+  [[nodiscard]] made<void>& made_here() noexcept { return made_; }
 
  private:
-  std::exception_ptr thrown_;
+  made<void> made_;
 };
 
 /// A parent awaits its child. The child runs inside await_suspend and, if it has ended there, the parent does not
@@ -174,7 +161,7 @@ class [[nodiscard]] task_awaiter : private task_end {
     return false;
   }
 
-  T await_resume() { return child_.promise().take(); }
+  T await_resume() { return child_.promise().made_here().take(); }
 
  private:
   enum class meeting : std::uint8_t { running, parent_suspended, child_ended };
@@ -230,8 +217,8 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
   }
 
   /// After its end: what it returned, or its exception, rethrown.
-  T take() { return coroutine_.promise().take(); }
-  [[nodiscard]] std::exception_ptr exception() const noexcept { return coroutine_.promise().exception(); }
+  T take() { return coroutine_.promise().made_here().take(); }
+  [[nodiscard]] std::exception_ptr exception() const noexcept { return coroutine_.promise().made_here().exception(); }
 
  private:
   friend promise_type;

@@ -80,7 +80,7 @@ struct stop_limit<true, Wait> {
     Wait* wait;
     void operator()() const noexcept {
       Wait& waiting = *wait;  // this object goes with its registration
-      if (!waiting.claim_for_limit(core::outcome::cancelled) || !waiting.arrive()) return;
+      if (!waiting.decide_to_leave(core::outcome::cancelled) || !waiting.arrive()) return;
       waiting.registration.reset();
       Wait::leave(waiting);
     }

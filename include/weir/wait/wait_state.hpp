@@ -86,7 +86,6 @@ class wait_state : public std::conditional_t<settling<Op>, core::settling_claim,
     if constexpr (repeating<Op>) {
       for (finish(); op_.again(node_, this->verdict()); finish()) {
         this->reset();
-        given_up_ = false;
         if (stopped() || timed_out()) return false;
         if (queue_up()) return true;
       }
@@ -96,7 +95,7 @@ class wait_state : public std::conditional_t<settling<Op>, core::settling_claim,
 
   /// By whoever withdraws it. True: decided by this call, and the owner has been told or will be.
   bool give_up(core::outcome verdict) noexcept {
-    if (!claim_for_limit(verdict)) return false;
+    if (!this->decide_to_leave(verdict)) return false;
     if (this->arrive()) leave(*this);
     return true;
   }
@@ -207,7 +206,7 @@ class wait_state : public std::conditional_t<settling<Op>, core::settling_claim,
         arm();
       }
       if (this->finish_arming()) return true;
-      if (given_up_) op_.withdraw(node_, others);
+      if (this->leaving()) op_.withdraw(node_, others);
       return !this->settle(others);
     }
   }
@@ -238,7 +237,7 @@ class wait_state : public std::conditional_t<settling<Op>, core::settling_claim,
 
   void arm() noexcept {
     if constexpr ((Limits & timed) != 0) {
-      time_part::claim = [](core::timer& t) noexcept { return of(t).claim_for_limit(core::outcome::timed_out); };
+      time_part::claim = [](core::timer& t) noexcept { return of(t).decide_to_leave(core::outcome::timed_out); };
       time_part::fire = [](core::timer& t) noexcept {
         if (of(t).arrive()) leave(of(t));
       };
@@ -247,14 +246,6 @@ class wait_state : public std::conditional_t<settling<Op>, core::settling_claim,
     if constexpr ((Limits & stop_on) != 0) {
       this->registration.emplace(this->token, typename stop_part::on_stop{this});
     }
-  }
-
-  /// By a timer, a stop callback or a ticket. True: it has decided, and is to arrive(); then, if its starter is done,
-  /// to leave(). If not, the starter withdraws the wait itself.
-  bool claim_for_limit(core::outcome verdict) noexcept {
-    if (!this->decide(verdict)) return false;
-    given_up_ = true;
-    return true;
   }
 
   static wait_state& of(core::timer& t) noexcept { return static_cast<wait_state&>(static_cast<time_part&>(t)); }
@@ -266,7 +257,6 @@ class wait_state : public std::conditional_t<settling<Op>, core::settling_claim,
     done.add(decided);
   }
 
-  bool given_up_ = false;  // decided by claim_for_limit; written by whoever decided, before it arrives
   Op op_;
   node node_;
 };
