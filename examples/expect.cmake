@@ -1,4 +1,5 @@
-# Runs PROGRAM and compares what it prints with the lines under `// Prints:` at the head of SOURCE. Its exit code counts too.
+# Runs PROGRAM and compares what it prints with the lines under `// Prints:` at the head of SOURCE. Its exit code counts
+# too.
 execute_process(COMMAND ${PROGRAM} OUTPUT_VARIABLE printed RESULT_VARIABLE code)
 file(READ ${SOURCE} text)
 if(NOT text MATCHES "// Prints:\n((//   [^\n]*\n)+)")
