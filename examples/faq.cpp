@@ -3,7 +3,7 @@
 // Prints:
 //   captures: 3
 //   pushed without the lock: 20
-//   a tree summed in its own pool: 36
+//   both halves, with one slot and with two: 72
 //   the large one goes first: 2 permits, 1 waits, try: no
 //   withdrawn in time: yes
 //   who waits: connections 0 free, 2 wait; jobs 1 inside, 0 push, 0 pop
@@ -62,19 +62,29 @@ weir::task<> send_and_close(station& at) {
   at.outbox.close();
 }
 
+weir::task<int> count(int from, int to) {
+  co_await weir::yield();
+  int sum = 0;
+  for (int i = from; i <= to; ++i) sum += i;
+  co_return sum;
+}
+
 // [own_pool]
-weir::task<int> sum(weir::pool& pool, int from, int to) {
-  if (from == to) co_return from;
-  const int middle = (from + to) / 2;
-  auto left = sum(pool, from, middle);
-  auto forked = pool.try_submit(std::move(left));  // with a slot: beside us; without: the task is still ours
-  int total = co_await sum(pool, middle + 1, to);
+/// Begins it beside us if a slot is free; if not, nothing, and the task is still its owner's.
+std::optional<weir::future<int>> fork(weir::pool& pool, weir::task<int>& part) {
+  return pool.try_submit(std::move(part));
+}
+
+weir::task<int> count_both_halves(weir::pool& pool) {  // runs in that pool itself
+  auto left = count(1, 4);
+  auto forked = fork(pool, left);
+  int sum = co_await count(5, 8);
   if (forked) {
-    total += co_await forked->get();
+    sum += co_await forked->get();
   } else {
-    total += co_await std::move(left);
+    sum += co_await std::move(left);
   }
-  co_return total;
+  co_return sum;
 }
 // [own_pool]
 
@@ -159,10 +169,13 @@ int main() {
   const auto [sent, received] = weir::sync_wait(weir::when_all(send_and_close(at), receive(at)));
   std::printf("pushed without the lock: %d\n", received);
 
-  weir::pool pool(threads, 2);
-  auto summing = pool.submit(sum(pool, 1, 8)).wait();
-  const int total = summing.get().wait();
-  std::printf("a tree summed in its own pool: %d\n", total);
+  int total = 0;
+  for (const std::size_t slots : {1, 2}) {
+    weir::pool pool(threads, slots);
+    auto summing = pool.submit(count_both_halves(pool)).wait();
+    total += summing.get().wait();
+  }
+  std::printf("both halves, with one slot and with two: %d\n", total);
 
   const auto line = in_line();
   std::printf("the large one goes first: %s\n", line.c_str());
@@ -170,5 +183,5 @@ int main() {
   std::printf("withdrawn in time: %s\n", gone ? "yes" : "no");
   const auto seen = a_look();
   std::printf("who waits: %s\n", seen.c_str());
-  return added == 3 && received == 20 && total == 36 && line == "2 permits, 1 waits, try: no" && gone ? 0 : 1;
+  return added == 3 && received == 20 && total == 72 && line == "2 permits, 1 waits, try: no" && gone ? 0 : 1;
 }

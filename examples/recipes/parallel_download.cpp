@@ -2,7 +2,7 @@
 //
 // Prints:
 //   10 of 12 files, 110 bytes, never more than 4 at once
-//   file 3: missing
+//   file 3: the awaited work failed with an exception
 //   file 7: the wait timed out
 
 #include <atomic>
@@ -10,8 +10,10 @@
 #include <cstddef>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weir/weir.hpp>
@@ -21,21 +23,30 @@ using namespace std::chrono_literals;
 namespace {
 
 struct network {
-  weir::event never;
   std::atomic<int> now = 0, most = 0;
+};
 
-  weir::task<std::string> fetch(int file, std::chrono::milliseconds limit) {
-    const int at_once = ++now;
-    for (int seen = most; seen < at_once && !most.compare_exchange_weak(seen, at_once);) {
+/// Somebody else's: answers through a future. Of file 3 it knows nothing, of file 7 it is still thinking.
+class connection {
+ public:
+  explicit connection(network& net) : net_(net) {
+    const int at_once = ++net_.now;
+    for (int seen = net_.most; seen < at_once && !net_.most.compare_exchange_weak(seen, at_once);) {
     }
-    co_await weir::sleep_for(1ms);
-    weir::result<> answered;
-    if (file == 7) answered = co_await never.wait().within(limit);
-    --now;
-    answered.value();
-    if (file == 3) throw std::runtime_error("missing");
-    co_return std::string(11, 'x');
   }
+  connection(const connection&) = delete;
+  connection& operator=(const connection&) = delete;
+  ~connection() { --net_.now; }
+
+  weir::future<std::string> fetch(int file) {
+    if (file == 3) answer_.set_exception(std::make_exception_ptr(std::runtime_error("missing")));
+    if (file != 3 && file != 7) answer_.set_value(std::string(11, 'x'));
+    return answer_.get_future();
+  }
+
+ private:
+  network& net_;
+  weir::promise<std::string> answer_;
 };
 
 // [parallel_download]
@@ -46,18 +57,22 @@ struct download {
 };
 
 weir::task<download> get(network& net, int file) {
+  connection to_server(net);
+  co_await weir::yield();  // connects
+  auto text = to_server.fetch(file);
+  auto got = co_await text.get().within(20ms);
   download made{file, {}, {}};
-  try {
-    made.text = co_await net.fetch(file, 5ms);
-  } catch (const std::exception& e) {
-    made.failed = e.what();  // its own affair: let it out, and no more are started
+  if (got) {
+    made.text = std::move(*got);
+  } else {
+    made.failed = got.error().message();  // a value: thrown, it would end the others too
   }
   co_return made;
 }
 
 weir::task<std::vector<download>> get_all(weir::thread_pool& threads, network& net, const std::vector<int>& files) {
-  auto get_one = [&net](int file) { return get(net, file); };  // not a coroutine itself: it only makes one
-  co_return co_await weir::map(threads, files, 4, get_one);    // four at once; the results in the order of the files
+  auto get_one = std::bind_front(get, std::ref(net));        // with g++ 12 give it a name before the co_await
+  co_return co_await weir::map(threads, files, 4, get_one);  // the results in the order of the files
 }
 // [parallel_download]
 
