@@ -114,8 +114,10 @@ weir::task<std::string> counter(weir::queue<std::string>& orders, weir::event& c
   for (;;) {
     auto next = co_await weir::select(orders.pop(), closing_time.wait()).within(1h);
     if (!next) co_return sold + "asleep";               // an hour without a customer
-    if (next->index() == 1) co_return sold + "closed";  // nobody was left in line
-    sold += std::get<0>(*next).value_or("nothing") + " ";
+    if (next->index() == 1) co_return sold + "closed";  // closing time, and nobody is in line
+    auto order = std::get<0>(std::move(*next));
+    if (!order) co_return sold + "closed";  // the queue itself was closed, and is drained
+    sold += *order + " ";
   }
 }
 // [counter]
