@@ -36,7 +36,7 @@ int open_for_a_day() {
   int baked = 0;
   for (int i = 0; i < 3; ++i) asio::co_spawn(io, by_awaitable(ovens, baked), asio::detached);
   for (int i = 0; i < 2; ++i) auto detached = weir::spawn(io.get_executor(), by_task(io, ovens, baked));
-  ovens.scoped_acquire().within(1s)(
+  ovens.scoped_acquire().within(1min)(
       asio::bind_executor(io, [&baked](net_error late, weir::permit) { baked += !late; }));
   io.run();  // until nobody waits any more
   return baked;

@@ -67,6 +67,8 @@ weir::future<> start(weir::thread_pool& on, service& at, weir::queue<request>& r
 }  // namespace
 
 int main() {
+  weir::manual_timers clock;  // the time of grace is over when we say so
+  const weir::use_timers by_hand(clock);
   service at;
   weir::queue<request> none, one, two;
   weir::event slow, never;
@@ -77,11 +79,15 @@ int main() {
   auto first = start(threads, at, none, idle);
   auto second = start(threads, at, one, busy);
   auto third = start(threads, at, two, stuck);
-  while (at.stopping.waiting() < 1 || slow.waiting() < 1 || never.waiting() < 1) std::this_thread::yield();
+  while (slow.waiting() < 1 || never.waiting() < 1) std::this_thread::yield();
 
-  auto down = weir::spawn(threads, shut_down(at, 100ms));
-  while (!at.stopping.is_set()) std::this_thread::yield();
+  auto down = weir::spawn(threads, shut_down(at, 10s));
+  while (at.workers.waiting() < 1) std::this_thread::yield();
   slow.set();
+  first.get().wait();
+  second.get().wait();
+  clock.advance(11s);
+  third.get().wait();
   down.get().wait();
   std::printf("idle: %s\nbusy: %s\nstuck: %s\n", idle.c_str(), busy.c_str(), stuck.c_str());
   return idle == "went home" && busy == "ended its request" && stuck == "was stopped" ? 0 : 1;
