@@ -170,7 +170,7 @@ int main() {
   std::printf("pushed without the lock: %d\n", received);
 
   int total = 0;
-  for (const std::size_t slots : {1, 2}) {
+  for (const std::size_t slots : {std::size_t{1}, std::size_t{2}}) {
     weir::pool pool(threads, slots);
     auto summing = pool.submit(count_both_halves(pool)).wait();
     total += summing.get().wait();
