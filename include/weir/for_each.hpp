@@ -17,7 +17,7 @@
 #include <utility>
 
 #include <weir/core/atomic.hpp>
-#include <weir/core/executor.hpp>
+#include <weir/core/held_executor.hpp>
 #include <weir/pool.hpp>
 #include <weir/run/task.hpp>
 #include <weir/run/this_task.hpp>

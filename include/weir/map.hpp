@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <weir/core/executor.hpp>
+#include <weir/core/held_executor.hpp>
 #include <weir/for_each.hpp>
 #include <weir/pool.hpp>
 #include <weir/run/task.hpp>

@@ -19,8 +19,8 @@
 
 #include <weir/core/atomic.hpp>
 #include <weir/core/completion.hpp>
-#include <weir/core/executor.hpp>
 #include <weir/core/front.hpp>
+#include <weir/core/held_executor.hpp>
 #include <weir/core/operation.hpp>
 #include <weir/core/synchronizer.hpp>
 #include <weir/future.hpp>

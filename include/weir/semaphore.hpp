@@ -11,7 +11,6 @@
 // Completions: a waiter goes on where it belongs (its executor, its own thread, or the flat loop of the thread that
 // released), after release() has done all its work.
 
-#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <stdexcept>
@@ -100,7 +99,7 @@ class semaphore : public core::synchronizer {
     {
       locked lock(*this);
       owed = debt_;
-      const std::size_t now = std::min(n, available_in(lock.state));
+      const std::size_t now = lesser(n, available_in(lock.state));
       if (n - now <= max_permits_ - owed) {
         lock.state -= permits(now);
         debt_ += n - now;
@@ -143,6 +142,8 @@ class semaphore : public core::synchronizer {
   };
 
   static constexpr word permits(std::size_t n) noexcept { return word{n} << permit_shift; }
+  /// Not std::min: <algorithm> costs 50 ms in each file that includes this one.
+  static constexpr std::size_t lesser(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
   static constexpr std::size_t available_in(word state) noexcept {
     return static_cast<std::size_t>(state >> permit_shift);
   }
@@ -198,7 +199,7 @@ class semaphore : public core::synchronizer {
       core::completion done;
       locked lock(*this);
       available = available_in(lock.state);
-      if (n - std::min(n, debt_) <= max_permits_ - available) {
+      if (n - lesser(n, debt_) <= max_permits_ - available) {
         give(lock, n, done);
         return;
       }
@@ -212,12 +213,12 @@ class semaphore : public core::synchronizer {
   void give_back(std::size_t n) noexcept {
     core::completion done;
     locked lock(*this);
-    give(lock, std::min(n, debt_ + (max_permits_ - available_in(lock.state))), done);
+    give(lock, lesser(n, debt_ + (max_permits_ - available_in(lock.state))), done);
   }
 
   /// What is owed is paid first.
   void give(locked& lock, std::size_t n, core::completion& done) noexcept {
-    const std::size_t paid = std::min(n, debt_);
+    const std::size_t paid = lesser(n, debt_);
     debt_ -= paid;
     if (debt_ == 0) lock.state &= ~debt_bit;
     lock.state += permits(n - paid);

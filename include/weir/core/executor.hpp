@@ -9,7 +9,6 @@
 //                                     then destroys it.
 
 #include <concepts>
-#include <memory>
 
 #include <weir/core/assert.hpp>
 #include <weir/core/flat_loop.hpp>
@@ -120,37 +119,5 @@ class executor_ref {
   const void* target_;
   const calls* calls_;
 };
-
-namespace core {
-
-/// An executor that is copied instead of being referred to: specialized, with a `type` that is an executor of weir's
-/// and made from it, by who knows it.
-template <class E>
-struct adapted {};
-
-/// An executor, and if it is one that is copied the copy.
-class held_executor {
- public:
-  template <executor E>
-  explicit held_executor(E& referred) noexcept : where_(referred) {}
-  template <class E>
-    requires requires { typename adapted<E>::type; }
-  explicit held_executor(const E& copied) : held_executor(std::make_shared<typename adapted<E>::type>(copied)) {}
-
-  [[nodiscard]] executor_ref where() const noexcept { return where_; }
-
- private:
-  template <class Copy>
-  explicit held_executor(std::shared_ptr<Copy> copy) noexcept : where_(*copy), copy_(std::move(copy)) {}
-
-  executor_ref where_;
-  std::shared_ptr<void> copy_;
-};
-
-}  // namespace core
-
-/// What runs things: an executor, by reference, or one that is copied (Asio's).
-template <class E>
-concept runs_tasks = std::constructible_from<core::held_executor, E>;
 
 }  // namespace weir

@@ -2,7 +2,6 @@
 
 // The limits that a wait can have, each a part that costs nothing where it is not used.
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <type_traits>
@@ -57,7 +56,7 @@ struct time_limit<true> : core::timer {
     if (within <= core::duration::zero()) return true;
     if (source == nullptr) source = &timers();
     const auto now = source->now();
-    if (within < core::time_point::max() - now) until = std::min(until, now + within);
+    if (within < core::time_point::max() - now && now + within < until) until = now + within;
     return until <= now;
   }
 
