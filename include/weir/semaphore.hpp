@@ -142,7 +142,7 @@ class semaphore : public core::synchronizer {
   };
 
   static constexpr word permits(std::size_t n) noexcept { return word{n} << permit_shift; }
-  /// Not std::min: <algorithm> costs 50 ms in each file that includes this one.
+  // Not std::min: <algorithm> costs 50 ms in each file that includes this one.
   static constexpr std::size_t lesser(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
   static constexpr std::size_t available_in(word state) noexcept {
     return static_cast<std::size_t>(state >> permit_shift);
