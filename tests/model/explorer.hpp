@@ -31,16 +31,11 @@ struct options {
   int program = 0;  // one of many that a test explores: its number, for the replay (WEIR_MODEL_PROGRAM), and no report
 };
 
-using function = void (*)(void* object);
-
 /// How many schedules.
 std::uint64_t explore(function scenario, void* object, options how);
 
 /// For a test that has explored several programs.
 void report(std::uint64_t schedules);
-
-/// A fiber that calls function(object). It goes on when its starter blocks, or is interrupted.
-void spawn(function entry, void* object) noexcept;
 
 /// Until all that were spawned have ended.
 void join() noexcept;

@@ -121,6 +121,10 @@ class spinner {
   std::uint64_t seen_ = model::changes();
 };
 
+inline constexpr int looks_before_sleep = 1;
+
+inline void pause() noexcept {}
+
 class parker {
  public:
   void look_then_park() noexcept { park(); }
@@ -150,6 +154,47 @@ class parker {
   bool signal_ = false;
   int sleeper_ = nobody;
   model::canary canary_;
+};
+
+/// A fiber. Its body is kept until it is joined.
+class thread {
+ public:
+  thread() noexcept = default;
+  template <class Body>
+  explicit thread(Body body) : started_(std::make_unique<running<Body>>(std::move(body))) {
+    model::spawn(
+        [](void* object) {
+          auto& self = *static_cast<running<Body>*>(object);
+          self.body();
+          model::step("end of a thread", &self);
+          self.ended.unpark();
+        },
+        static_cast<running<Body>*>(started_.get()));
+  }
+  thread(thread&&) noexcept = default;
+  thread& operator=(thread&&) noexcept = default;
+  ~thread() {
+    if (joinable()) model::fail("a thread was not joined");
+  }
+
+  [[nodiscard]] bool joinable() const noexcept { return started_ != nullptr; }
+  void join() noexcept {
+    started_->ended.park();
+    started_.reset();
+  }
+
+ private:
+  struct state {
+    virtual ~state() = default;
+    parker ended;
+  };
+  template <class Body>
+  struct running final : state {
+    explicit running(Body given) : body(std::move(given)) {}
+    Body body;
+  };
+
+  std::unique_ptr<state> started_;
 };
 
 // Stop tokens, as the standard says: a callback runs inside request_stop(), or at once if that was called before; its

@@ -26,6 +26,11 @@ void changed() noexcept;
 /// only if nobody else can, in turn with its like, or as a preemption: else two could keep a third waiting for ever.
 void spin(int times) noexcept;
 
+using function = void (*)(void* object);
+
+/// A fiber that calls function(object). It goes on when its starter blocks, or is interrupted.
+void spawn(function entry, void* object) noexcept;
+
 /// Until somebody calls wake() with this fiber's number.
 void block() noexcept;
 void wake(int fiber) noexcept;

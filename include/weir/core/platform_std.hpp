@@ -28,6 +28,11 @@ T& local() noexcept {
   return object;
 }
 
+using thread = std::thread;
+
+/// How often it pays to look around for work before falling asleep.
+inline constexpr int looks_before_sleep = 10;
+
 /// Between two looks of one that waits: leaves the core to its other thread.
 inline void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)

@@ -10,7 +10,6 @@
 #include <memory>
 #include <mutex>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include <weir/core/atomic.hpp>
@@ -28,7 +27,10 @@ class thread_pool {
       : size_(threads), workers_(threads != 0 ? std::make_unique<worker[]>(threads) : nullptr) {
     if (threads == 0) throw std::invalid_argument("weir::thread_pool: 0 threads would never run anything");
     try {
-      for (std::size_t i = 0; i < size_; ++i) workers_[i].thread = std::thread([this, i] { run(workers_[i]); });
+      for (std::size_t i = 0; i < size_; ++i) {
+        workers_[i].thread = platform::thread([this, i] { run(workers_[i]); });
+        ++started_;
+      }
     } catch (...) {
       stop();
       throw;
@@ -108,8 +110,9 @@ class thread_pool {
     worker* prev = nullptr;
     list own;
     unsigned turns = 0;
+    bool rests = false;
     platform::parker sleeper;
-    std::thread thread;
+    platform::thread thread;
   };
 
   /// What a thread knows of the pool that it works for.
@@ -122,6 +125,9 @@ class thread_pool {
   /// list under its lock, the common one before the others', and leaves it watched. What is put into a watched list
   /// wakes one; and whoever was woken and has found something wakes the next. So after each waking either nobody is
   /// idle any more, or one has looked everywhere, found nothing, and left every list watched again.
+  ///
+  /// Why all of it is run before the end: nobody leaves before all rest at once. One that rests is idle, and has looked
+  /// everywhere since it is; and what is put anywhere after that has woken one of them.
   void run(worker& self) noexcept {
     platform::local<place>() = {this, &self};
     for (bool woken = false;;) {
@@ -129,14 +135,12 @@ class thread_pool {
       if (item == nullptr) item = look_around(self, woken);
       if (item == nullptr) {
         set_idle(self);
-        const bool stops = stopping_.load(std::memory_order_acquire);  // acquire: pairs with stop; before the last look
         item = take_anything(self);
-        const bool sleeps = item == nullptr && !stops;
-        if (sleeps || !unset_idle(self)) {  // or whoever has taken it from among the idle has still to touch it
+        if (item == nullptr) rest(self);
+        if (item == nullptr || !unset_idle(self)) {  // whoever has taken it from among the idle has still to touch it
           self.sleeper.park();
+          if (ended_.load(std::memory_order_relaxed)) return;  // relaxed: unpark has ordered it
           woken = true;
-        } else if (item == nullptr) {
-          return;
         }
         if (item == nullptr) continue;
       }
@@ -168,7 +172,7 @@ class thread_pool {
   work* look_around(worker& self, bool& woken) noexcept {
     if (looking_.exchange(true, std::memory_order_relaxed)) return nullptr;  // relaxed: it guards nothing
     work* item = nullptr;
-    for (int looks = 0; item == nullptr && looks < looks_before_sleep; ++looks) {
+    for (int looks = 0; item == nullptr && looks < platform::looks_before_sleep; ++looks) {
       for (int pauses = 0; pauses < pauses_between_looks; ++pauses) platform::pause();
       for (std::size_t i = 0; item == nullptr && i < size_; ++i) {
         if (&workers_[i] != &self) item = take_half(workers_[i].own, self.own, woken);
@@ -225,27 +229,65 @@ class thread_pool {
     return true;
   }
 
+  void wake_one() noexcept {
+    worker* const idle = take_idle();
+    if (idle != nullptr) idle->sleeper.unpark();
+  }
+
   /// To be woken. Null: nobody is idle.
   worker* take_idle() noexcept {
     const std::lock_guard lock(idle_lock_);
-    return idle_.pop_front();
+    return pop_idle();
   }
 
-  bool wake_one() noexcept {
-    worker* const idle = take_idle();
-    if (idle != nullptr) idle->sleeper.unpark();
-    return idle != nullptr;
+  // Those that follow under the idle lock.
+
+  worker* pop_idle() noexcept {
+    worker* const first = idle_.pop_front();
+    if (first != nullptr && std::exchange(first->rests, false)) --resting_;
+    return first;
+  }
+
+  /// To be woken, each once: linked by `next`.
+  worker* pop_all_idle() noexcept {
+    worker* all = nullptr;
+    while (worker* each = pop_idle()) each->next = std::exchange(all, each);
+    return all;
+  }
+
+  // Those that follow not.
+
+  static void wake(worker* all) noexcept {
+    while (all != nullptr) std::exchange(all, all->next)->sleeper.unpark();
+  }
+
+  /// By one that is idle and has found nothing. If the destructor waits, and all others rest, it is the end.
+  void rest(worker& self) noexcept {
+    worker* woken = nullptr;
+    {
+      const std::lock_guard lock(idle_lock_);
+      if (!core::ring<worker>::linked(self)) return;  // it is being woken
+      self.rests = true;
+      ++resting_;
+      if (stops_ && resting_ == started_) {
+        ended_.store(true, std::memory_order_relaxed);  // relaxed: who is woken after it was taken out here sees it
+        woken = pop_all_idle();
+      }
+    }
+    wake(woken);
   }
 
   void stop() noexcept {
-    stopping_.store(true, std::memory_order_release);  // release: pairs with run
-    while (wake_one()) continue;
-    for (std::size_t i = 0; i < size_; ++i) {
-      if (workers_[i].thread.joinable()) workers_[i].thread.join();
+    worker* woken = nullptr;
+    {
+      const std::lock_guard lock(idle_lock_);
+      stops_ = true;
+      woken = pop_all_idle();  // they look once more, and the last of them to rest again finds that it is the end
     }
+    wake(woken);
+    for (std::size_t i = 0; i < started_; ++i) workers_[i].thread.join();
   }
 
-  static constexpr int looks_before_sleep = 10;
   static constexpr int pauses_between_looks = 200;
   static constexpr std::size_t few_looks = 16;
   static constexpr unsigned turns_between_helps = 64;
@@ -256,9 +298,12 @@ class thread_pool {
   platform::atomic<bool> arrived_{false};  // something may be in it
   core::spin_lock moves_;                  // from one worker's list to another's
   core::spin_lock idle_lock_;
-  core::ring<worker> idle_;
+  core::ring<worker> idle_;  // with what follows: under that lock
+  std::size_t resting_ = 0;
+  bool stops_ = false;
   platform::atomic<bool> looking_{false};
-  platform::atomic<bool> stopping_{false};
+  std::size_t started_ = 0;  // not changed any more once stops_ is set
+  platform::atomic<bool> ended_{false};
 };
 
 }  // namespace weir
