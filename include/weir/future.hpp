@@ -39,9 +39,12 @@ class future_state {
   }
 
   /// Whoever sets it claims it first. False: it was set before.
-  bool claim() noexcept { return !claimed_.exchange(true, std::memory_order_relaxed); }  // relaxed: tell() publishes
+  bool claim() noexcept {
+    return !claimed_.exchange(true, std::memory_order_acquire);
+  }  // acquire: pairs with unclaim()
   [[nodiscard]] bool claimed() const noexcept { return claimed_.load(std::memory_order_relaxed); }
-  void unclaim() noexcept { claimed_.store(false, std::memory_order_relaxed); }
+  /// By one whose value could not be moved: the next to set it finds what that has left.
+  void unclaim() noexcept { claimed_.store(false, std::memory_order_release); }  // release: pairs with claim()
 
   /// First the value, whose move may throw, or the exception; then the telling.
   template <class... Value>
@@ -205,9 +208,16 @@ class promise {
   template <class... Value>
     requires(std::is_void_v<T> ? sizeof...(Value) == 0 : sizeof...(Value) == 1)
   void set_value(Value&&... value) {
-    settle([&](state& made) { made.store(std::forward<Value>(value)...); });
+    if constexpr (std::is_void_v<T> || (std::is_nothrow_constructible_v<T, Value> && ...)) {
+      settle([&](state& made) { made.store(std::forward<Value>(value)...); });
+    } else {
+      T ready(std::forward<Value>(value)...);  // before it is claimed: if this throws, another may still set it
+      settle([&](state& made) { made.store(std::move(ready)); });
+    }
   }
+  /// Once, this or set_value. Throws std::invalid_argument, and changes nothing, if there is none.
   void set_exception(std::exception_ptr thrown) {
+    if (!thrown) throw std::invalid_argument("weir::promise::set_exception: a null exception_ptr is no exception");
     settle([&](state& made) { made.fail(std::move(thrown)); });
   }
 

@@ -1,5 +1,7 @@
 // The races of promise and future.
 
+#include <stdexcept>
+
 #include <weir/future.hpp>
 
 #include <model/scenario.hpp>
@@ -19,6 +21,30 @@ TEST(model_future, a_value_against_a_time_out) {
     waited again;
     again.note(waits.get().as_result().wait());
     EXPECT_TRUE(again.got) << "a wait that gave up has taken nothing";
+  });
+}
+
+/// Made of a negative number it throws.
+struct picky {
+  explicit picky(int number) {
+    point();
+    if (number < 0) throw std::runtime_error("negative");
+  }
+};
+
+TEST(model_future, a_value_that_cannot_be_made_keeps_nobody_from_setting_another) {
+  explore([] {
+    promise<picky> makes;
+    auto waits = makes.get_future();
+    together(
+        [&] {
+          try {
+            makes.set_value(-1);
+          } catch (const std::exception&) {  // negative, or set already
+          }
+        },
+        [&] { makes.set_value(1); });
+    EXPECT_TRUE(waits.ready());
   });
 }
 

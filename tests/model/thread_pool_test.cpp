@@ -218,5 +218,18 @@ TEST(model_thread_pool, what_is_retracted_is_not_run_and_the_rest_is_run_once) {
       {.preemptions = 3});
 }
 
+TEST(model_thread_pool, what_no_worker_has_come_to_can_be_retracted) {
+  explore([] {
+    platform::parker go_on;
+    job first([&] { go_on.park(); });
+    job second(nothing);
+    thread_pool pool(1);
+    pool.post(first);
+    pool.post(second);
+    EXPECT_TRUE(pool.retract(second));
+    go_on.unpark();
+  });
+}
+
 }  // namespace
 }  // namespace weir::model

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include <weir/core/assert.hpp>
 #include <weir/core/atomic.hpp>
 #include <weir/core/ring.hpp>
 #include <weir/core/spin_lock.hpp>
@@ -40,7 +41,7 @@ class thread_pool {
   thread_pool& operator=(const thread_pool&) = delete;
 
   /// Runs what is posted, and what that posts, then joins. What still waits would be posted here later: wait for the
-  /// futures of what was spawned first.
+  /// futures of what was spawned first. By a worker of its own it would wait for itself: that aborts, in every build.
   ~thread_pool() { stop(); }
 
   /// How many threads there are.
@@ -278,6 +279,10 @@ class thread_pool {
   }
 
   void stop() noexcept {
+    if (platform::local<place>().pool == this) {
+      core::assertion_failed("a thread_pool was destroyed by its own work, and would wait for itself", __FILE__,
+                             __LINE__);
+    }
     worker* woken = nullptr;
     {
       const std::lock_guard lock(idle_lock_);

@@ -89,6 +89,20 @@ TEST(future, G12_mistakes_are_told) {
   EXPECT_FALSE(empty.ready());
 }
 
+TEST(future, G12_no_exception_is_refused_and_changes_nothing) {
+  promise<> done;
+  promise<int> made;
+  auto ends = done.get_future();
+  auto gets = made.get_future();
+  EXPECT_THROW(done.set_exception(nullptr), std::invalid_argument);
+  EXPECT_THROW(made.set_exception(nullptr), std::invalid_argument);
+  EXPECT_FALSE(ends.ready() || gets.ready());
+  done.set_value();
+  made.set_value(1);
+  EXPECT_TRUE(ends.get().as_result().wait().has_value());
+  EXPECT_EQ(gets.get().wait(), 1);
+}
+
 TEST(future, may_be_dropped_while_its_get_waits) {
   promise<int> made;
   int seen = 0;

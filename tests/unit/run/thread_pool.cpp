@@ -116,6 +116,17 @@ TEST(thread_pool, its_destructor_also_runs_what_that_posts) {
   EXPECT_EQ(left.load(), 0);
 }
 
+TEST(thread_pool, destroyed_by_its_own_work_it_says_so_instead_of_waiting_for_itself) {
+  EXPECT_DEATH(
+      {
+        auto* pool = new thread_pool(2);
+        job destroys([&] { delete pool; });
+        pool->post(destroys);
+        std::latch(1).wait();
+      },
+      "destroyed by its own work");
+}
+
 TEST(thread_pool, of_one_thread_takes_first_what_was_posted_first) {
   std::vector<int> order;
   std::latch gate(1);
