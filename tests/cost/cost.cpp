@@ -2,7 +2,6 @@
 // ...` must say what is measured here, and nothing that is measured may be left out.
 
 #include <chrono>
-#include <coroutine>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -10,7 +9,6 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
-#include <new>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -19,27 +17,16 @@
 
 #include <weir/weir.hpp>
 
-namespace {
-thread_local std::size_t allocated = 0;
-
-void* counted(std::size_t size) {
-  ++allocated;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-}  // namespace
-
-// Not inline: g++ 12 would see new meet free.
-[[gnu::noinline]] void* operator new(std::size_t size) { return counted(size); }
-[[gnu::noinline]] void* operator new[](std::size_t size) { return counted(size); }
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+#include <support/allocations.hpp>
+#include <support/frame.hpp>
 
 namespace {
 
 using namespace std::chrono_literals;
+using weir::test::allocations;
+using weir::test::frame_of;
+using weir::test::measured;
+using weir::test::stop_here;
 
 struct row {
   std::string_view name;
@@ -123,7 +110,7 @@ std::vector<row> sizes() {
 weir::task<int> nothing_to_do() { co_return 1; }
 
 weir::task<std::size_t> waits(objects& o, std::stop_token stop) {
-  const std::size_t before = allocated;
+  const std::size_t before = allocations();
   co_await o.sem.acquire();
   auto limited = co_await o.sem.acquire().within(1h).stop_on(stop);
   auto late = co_await o.e.wait().within(1us);
@@ -131,16 +118,16 @@ weir::task<std::size_t> waits(objects& o, std::stop_token stop) {
   co_await weir::sleep_for(1us);
   co_await weir::yield();
   if (!limited || late || !first) std::terminate();
-  co_return allocated - before;
+  co_return allocations() - before;
 }
 
 weir::task<std::size_t> releases(objects& o) {
-  const std::size_t before = allocated;
+  const std::size_t before = allocations();
   for (int i = 0; i < 3; ++i) {
     while (o.sem.waiting() == 0) co_await weir::yield();
     o.sem.release();
   }
-  co_return allocated - before;
+  co_return allocations() - before;
 }
 
 /// What somebody may look at no compiler leaves out.
@@ -148,23 +135,23 @@ void look_at(const void* kept) { asm volatile("" : : "r"(kept) : "memory"); }
 
 template <class Call>
 std::size_t counts(Call call) {
-  const std::size_t before = allocated;
+  const std::size_t before = allocations();
   const auto kept = call();
   look_at(&kept);
-  return allocated - before;
+  return allocations() - before;
 }
 
-std::vector<row> allocations() {
+std::vector<row> counted() {
   weir::timers();  // the thread that measures limits, once for the program
   objects o;
   std::stop_source stop;
   auto [waited, released] = weir::sync_wait(weir::when_all(waits(o, stop.get_token()), releases(o)));
 
   o.sem.release();
-  const std::size_t before = allocated;
+  const std::size_t before = allocations();
   o.sem.acquire().wait();
   const bool late = !o.sem.acquire().within(1us).wait();
-  const std::size_t blocked = late ? allocated - before : 99;
+  const std::size_t blocked = late ? allocations() - before : 99;
 
   const std::size_t started = counts([&] { return o.e.wait().start([](weir::result<>) {}); });
   const std::size_t started_limited =
@@ -205,30 +192,6 @@ std::vector<row> allocations() {
   };
 }
 
-/// A coroutine that tells how large its frame is.
-struct measured {
-  struct promise_type {
-    static inline std::size_t frame = 0;
-    static void* operator new(std::size_t size) {
-      frame = size;
-      return std::malloc(size);
-    }
-    static void operator delete(void* memory) { std::free(memory); }
-    measured get_return_object() noexcept { return {}; }
-    std::suspend_never initial_suspend() noexcept { return {}; }
-    std::suspend_never final_suspend() noexcept { return {}; }
-    void return_void() noexcept {}
-    void unhandled_exception() noexcept { std::terminate(); }
-  };
-};
-
-struct stop_here {
-  static inline std::coroutine_handle<> stopped;
-  bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> coroutine) const noexcept { stopped = coroutine; }
-  void await_resume() const noexcept {}
-};
-
 [[gnu::noinline]] measured waits_for_nothing(objects&) { co_await stop_here(); }
 [[gnu::noinline]] measured waits_for_an_event(objects& o) {
   co_await stop_here();
@@ -242,13 +205,6 @@ struct stop_here {
   co_await stop_here();
   auto in_time = co_await o.sem.acquire().within(1h);
   if (!in_time) std::terminate();
-}
-
-std::size_t frame_of(measured (*coroutine)(objects&), objects& o) {
-  o.sem.release();
-  coroutine(o);
-  stop_here::stopped.resume();
-  return measured::promise_type::frame;
 }
 
 /// Every line of the page that has a number, against what was measured; and nothing is left out.
@@ -291,17 +247,18 @@ void print(const char* title, const std::vector<row>& rows) {
 int main(int argc, char** argv) {
   auto all = sizes();
   print("bytes", all);
-  const auto counted_ones = allocations();
-  print("allocations", counted_ones);
+  const auto counts_of_calls = counted();
+  print("allocations", counts_of_calls);
 
   objects o;
   o.e.set();
+  o.sem.release(2);
   const std::size_t bare = frame_of(waits_for_nothing, o);
   print("what a wait adds to a coroutine's frame, with this compiler",
         {{"co_await e.wait()", frame_of(waits_for_an_event, o) - bare},
          {"co_await sem.acquire()", frame_of(waits_for_a_permit, o) - bare},
          {"co_await sem.acquire().within(d)", frame_of(waits_for_a_while, o) - bare}});
 
-  all.insert(all.end(), counted_ones.begin(), counted_ones.end());
+  all.insert(all.end(), counts_of_calls.begin(), counts_of_calls.end());
   return argc < 2 || holds(argv[1], all) ? 0 : 1;
 }

@@ -112,7 +112,7 @@ class task_promise : public task_promise_base {
     made_.set(std::forward<U>(value));
   }
 
-  [[nodiscard]] made<T>& made_here() noexcept { return made_; }
+  [[nodiscard]] made<T>& came_to() noexcept { return made_; }
 
  private:
   made<T> made_;
@@ -125,7 +125,7 @@ class task_promise<void> : public task_promise_base {
   void unhandled_exception() noexcept { made_.fail(std::current_exception()); }
   void return_void() const noexcept {}
 
-  [[nodiscard]] made<void>& made_here() noexcept { return made_; }
+  [[nodiscard]] made<void>& came_to() noexcept { return made_; }
 
  private:
   made<void> made_;
@@ -161,7 +161,7 @@ class [[nodiscard]] task_awaiter : private task_end {
     return false;
   }
 
-  T await_resume() { return child_.promise().made_here().take(); }
+  T await_resume() { return child_.promise().came_to().take(); }
 
  private:
   enum class meeting : std::uint8_t { running, parent_suspended, child_ended };
@@ -217,8 +217,8 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
   }
 
   /// After its end: what it returned, or its exception, rethrown.
-  T take() { return coroutine_.promise().made_here().take(); }
-  [[nodiscard]] std::exception_ptr exception() const noexcept { return coroutine_.promise().made_here().exception(); }
+  T take() { return coroutine_.promise().came_to().take(); }
+  [[nodiscard]] std::exception_ptr exception() const noexcept { return coroutine_.promise().came_to().exception(); }
 
  private:
   friend promise_type;

@@ -116,6 +116,8 @@ class thread_pool {
     platform::thread thread;
   };
 
+  using idle_locked = std::lock_guard<core::spin_lock>;
+
   /// What a thread knows of the pool that it works for.
   struct place {
     thread_pool* pool;
@@ -218,13 +220,13 @@ class thread_pool {
   }
 
   void set_idle(worker& self) noexcept {
-    const std::lock_guard lock(idle_lock_);
+    const idle_locked lock(idle_lock_);
     idle_.push_front(self);  // the one that slept last wakes first: its caches are warm
   }
 
   /// False: somebody has taken it, and will wake it.
   bool unset_idle(worker& self) noexcept {
-    const std::lock_guard lock(idle_lock_);
+    const idle_locked lock(idle_lock_);
     if (!core::ring<worker>::linked(self)) return false;
     idle_.remove(self);
     return true;
@@ -237,45 +239,29 @@ class thread_pool {
 
   /// To be woken. Null: nobody is idle.
   worker* take_idle() noexcept {
-    const std::lock_guard lock(idle_lock_);
-    return pop_idle();
+    const idle_locked lock(idle_lock_);
+    return pop_idle(lock);
   }
 
-  // Those that follow under the idle lock.
-
-  worker* pop_idle() noexcept {
+  worker* pop_idle(const idle_locked&) noexcept {
     worker* const first = idle_.pop_front();
     if (first != nullptr && std::exchange(first->rests, false)) --resting_;
     return first;
   }
 
-  /// To be woken, each once: linked by `next`.
-  worker* pop_all_idle() noexcept {
-    worker* all = nullptr;
-    while (worker* each = pop_idle()) each->next = std::exchange(all, each);
-    return all;
-  }
-
-  // Those that follow not.
-
-  static void wake(worker* all) noexcept {
-    while (all != nullptr) std::exchange(all, all->next)->sleeper.unpark();
-  }
-
   /// By one that is idle and has found nothing. If the destructor waits, and all others rest, it is the end.
   void rest(worker& self) noexcept {
-    worker* woken = nullptr;
+    worker* woken = nullptr;  // linked by `next`
     {
-      const std::lock_guard lock(idle_lock_);
+      const idle_locked lock(idle_lock_);
       if (!core::ring<worker>::linked(self)) return;  // it is being woken
       self.rests = true;
       ++resting_;
-      if (stops_ && resting_ == started_) {
-        ended_.store(true, std::memory_order_relaxed);  // relaxed: who is woken after it was taken out here sees it
-        woken = pop_all_idle();
-      }
+      if (!stops_ || resting_ != started_) return;
+      ended_.store(true, std::memory_order_relaxed);  // relaxed: who is woken after it was taken out here sees it
+      while (worker* each = pop_idle(lock)) each->next = std::exchange(woken, each);
     }
-    wake(woken);
+    while (woken != nullptr) std::exchange(woken, woken->next)->sleeper.unpark();
   }
 
   void stop() noexcept {
@@ -283,13 +269,11 @@ class thread_pool {
       core::assertion_failed("a thread_pool was destroyed by its own work, and would wait for itself", __FILE__,
                              __LINE__);
     }
-    worker* woken = nullptr;
     {
-      const std::lock_guard lock(idle_lock_);
+      const idle_locked lock(idle_lock_);
       stops_ = true;
-      woken = pop_all_idle();  // they look once more, and the last of them to rest again finds that it is the end
     }
-    wake(woken);
+    wake_one();  // if all rest already, it finds that it is the end
     for (std::size_t i = 0; i < started_; ++i) workers_[i].thread.join();
   }
 
