@@ -132,8 +132,8 @@ class auto_reset_event : public core::synchronizer {
     core::completion done;
     locked lock(*this);
     lock.state |= set_bit;
-    serve(lock, done, [&](core::waiter& first) noexcept {
-      if ((lock.state & set_bit) == 0) return core::answer::not_ready;
+    const auto left = [&] { return (lock.state & set_bit) != 0; };
+    serve(lock, done, left, [&](core::waiter& first) noexcept {
       const core::answer given = first.decide(core::outcome::granted);
       if (given == core::answer::done) lock.state &= ~set_bit;  // I1
       return given;

@@ -64,8 +64,8 @@ class condition : public core::synchronizer {
     core::completion done;
     locked lock(*this);
     bool woken = false;
-    serve(lock, done, [&](core::waiter& first) noexcept {
-      if (woken) return core::answer::not_ready;
+    const auto left = [&] { return !woken; };
+    serve(lock, done, left, [&](core::waiter& first) noexcept {
       const core::answer given = first.decide(core::outcome::granted);
       if (given == core::answer::done) {
         static_cast<node&>(first).alone = true;

@@ -138,8 +138,8 @@ class mutex : public core::synchronizer {
     section lock(*this);
     if (!is_held(lock)) return false;
     lock.state &= ~held_bit;
-    serve(lock, done, [&](core::waiter& first) noexcept {
-      if (is_held(lock)) return core::answer::not_ready;
+    const auto left = [&] { return !is_held(lock); };
+    serve(lock, done, left, [&](core::waiter& first) noexcept {
       const core::answer given = first.decide(core::outcome::granted);
       if (given == core::answer::done) take(lock, static_cast<node&>(first).owner);
       return given;

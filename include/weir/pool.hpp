@@ -157,7 +157,8 @@ class pool_slots final : public synchronizer {
   }
 
   void serve_free(locked& lock, completion& done) noexcept {
-    serve(lock, done, [&](waiter& first) noexcept { return judge(lock, first); });
+    const auto left = [&] { return is_free(); };
+    serve(lock, done, left, [&](waiter& first) noexcept { return judge(lock, first); });
   }
 
   held_executor where_;

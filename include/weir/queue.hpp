@@ -217,8 +217,8 @@ class queue : public core::synchronizer {
   /// To the first popper that waits, if one does.
   bool hand_over(locked& lock, T& item, core::completion& done) noexcept {
     bool taken = false;
-    serve(lock, done, [&](core::waiter& first) noexcept {
-      if (taken) return core::answer::not_ready;
+    const auto left = [&] { return !taken; };
+    serve(lock, done, left, [&](core::waiter& first) noexcept {
       const core::answer given = first.decide(core::outcome::granted);
       if (given == core::answer::done) {
         static_cast<pop_node&>(first).item.emplace(std::move(item));
@@ -238,8 +238,8 @@ class queue : public core::synchronizer {
 
   /// I1, after an item left. There is memory: they wait only while it is full.
   void serve_pushers(locked& lock, core::completion& done) noexcept {
-    serve(lock, done, [&](core::waiter& first) noexcept {
-      if (is_full()) return core::answer::not_ready;
+    const auto left = [&] { return !is_full(); };
+    serve(lock, done, left, [&](core::waiter& first) noexcept {
       const core::answer given = first.decide(core::outcome::granted);
       if (given == core::answer::done) items_.push_back(std::move(*static_cast<push_node&>(first).item));
       return given;

@@ -227,7 +227,8 @@ class semaphore : public core::synchronizer {
 
   /// I1, after permits came or a waiter left.
   void serve_queue(locked& lock, core::completion& done) noexcept {
-    serve(lock, done, [&](core::waiter& first) noexcept {
+    const auto left = [&] { return available_in(lock.state) != 0; };
+    serve(lock, done, left, [&](core::waiter& first) noexcept {
       const std::size_t wanted = static_cast<node&>(first).count;
       if (wanted > available_in(lock.state)) return core::answer::not_ready;
       const core::answer given = first.decide(core::outcome::granted);

@@ -124,6 +124,7 @@ class spinner {
 inline constexpr int looks_before_sleep = 1;
 
 inline void pause() noexcept {}
+inline void prefetch(const void*) noexcept {}
 
 class parker {
  public:

@@ -40,6 +40,9 @@ inline void pause() noexcept {
 #endif
 }
 
+/// For what will be looked at next: of very many waiters none is in a cache any more. Null does nothing.
+inline void prefetch(const void* soon) noexcept { __builtin_prefetch(soon); }
+
 /// One step of waiting for something that another thread does in a few instructions.
 class spinner {
  public:

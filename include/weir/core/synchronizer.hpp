@@ -104,16 +104,21 @@ class synchronizer {
     return answer::queued;
   }
 
-  /// Hands the queue what there is: grants from the head while `grant(waiter)` says that it can be done.
-  /// `grant` asks whether what is there is enough, then decides the waiter, then takes: `answer::not_ready`
-  /// ends the serving, so that nothing overtakes the head.
-  template <class Grant>
-  void serve(locked&, completion& done, Grant grant) noexcept {
+  /// Hands the queue what there is: grants from the head while `left()` says that there is something, and
+  /// `grant(waiter)` that it can be done. `grant` asks whether what is there is enough, then decides the waiter,
+  /// then takes: `answer::not_ready` ends the serving, so that nothing overtakes the head.
+  template <class Left, class Grant>
+  void serve(locked&, completion& done, Left left, Grant grant) noexcept {
+    if (queue_.empty() || !left()) return;
     queue_.for_each_undecided([&](waiter& first) {
       const answer given = grant(first);
       if (given == answer::done) detach(first, done);
-      return given != answer::not_ready;
+      return given != answer::not_ready && left();  // so that whom nothing is left for is not even looked at
     });
+  }
+  template <class Grant>
+  void serve(locked& lock, completion& done, Grant grant) noexcept {
+    serve(lock, done, [] { return true; }, grant);
   }
 
   /// Whether somebody is queued whose claim nobody has won.

@@ -70,6 +70,7 @@ class wait_queue {
   void for_each_undecided(Visit visit) noexcept {
     for (waiter* at = waiters_.front(); at != nullptr;) {
       waiter* next = waiters_.after(*at);
+      platform::prefetch(next);
       if (!at->wait->decided() && !visit(*at)) return;
       at = next;
     }

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include <weir/core/atomic.hpp>
+
 namespace weir {
 
 /// From post() until run() is entered the link belongs to the executor. run() may destroy the work.
@@ -50,7 +52,10 @@ class work_list {
   /// Null if there is none.
   work* pop_front() noexcept {
     work* item = first_;
-    if (item != nullptr) first_ = item->next;
+    if (item != nullptr) {
+      first_ = item->next;
+      platform::prefetch(first_);
+    }
     return item;
   }
 
