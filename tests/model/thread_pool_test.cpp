@@ -218,6 +218,35 @@ TEST(model_thread_pool, what_is_retracted_is_not_run_and_the_rest_is_run_once) {
       {.preemptions = 3});
 }
 
+// One worker has three and blocks; the other one has looked at its list before, comes again, takes the first and takes
+// the second along. Nobody can run the second: whoever takes it back finds it in the one list or in the other.
+TEST(model_thread_pool, what_a_thief_takes_along_can_be_retracted_meanwhile) {
+  explore(
+      [] {
+        platform::parker posted;
+        platform::parker go_on[2];
+        thread_pool pool(2);
+        job first([&] { go_on[0].park(); });
+        job second(nothing);
+        job third(nothing);
+        job all([&] {
+          pool.post(first);
+          pool.post(second);
+          pool.post(third);
+          posted.unpark();
+          go_on[1].park();
+        });
+        job before(nothing);
+        pool.post(all);
+        pool.post(before);
+        posted.park();
+        EXPECT_TRUE(pool.retract(second));
+        go_on[0].unpark();
+        go_on[1].unpark();
+      },
+      {.preemptions = 2});
+}
+
 TEST(model_thread_pool, what_no_worker_has_come_to_can_be_retracted) {
   explore([] {
     platform::parker go_on;
