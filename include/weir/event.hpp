@@ -59,8 +59,8 @@ class event : public core::synchronizer {
     core::completion done;
     locked lock(*this);
     std::size_t woken = 0;
-    serve(lock, done, [&](core::waiter& first) noexcept {
-      if (woken == 1) return core::answer::not_ready;
+    const auto left = [&] { return woken == 0; };
+    serve(lock, done, left, [&](core::waiter& first) noexcept {
       const core::answer given = first.decide(core::outcome::granted);
       if (given == core::answer::done) ++woken;
       return given;

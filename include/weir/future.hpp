@@ -17,6 +17,7 @@
 #include <weir/core/made.hpp>
 #include <weir/core/operation.hpp>
 #include <weir/core/result.hpp>
+#include <weir/core/users.hpp>
 #include <weir/event.hpp>
 #include <weir/wait/operation.hpp>
 
@@ -28,14 +29,13 @@ namespace core {
 template <class T>
 class future_state {
  public:
-  future_state() = default;
+  explicit future_state(int user_count = 1) noexcept : users_(user_count) {}
   future_state(const future_state&) = delete;
   future_state& operator=(const future_state&) = delete;
 
-  void use() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }  // relaxed: its caller holds it already
+  void use() noexcept { users_.add(); }
   void drop() noexcept {
-    // acq_rel: the last to leave sees all that the others did before it destroys
-    if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    if (users_.leave()) delete this;
   }
 
   /// Whoever sets it claims it first. False: it was set before.
@@ -70,7 +70,7 @@ class future_state {
   virtual ~future_state() = default;
 
  private:
-  platform::atomic<int> users_{1};
+  users users_;
   platform::atomic<bool> claimed_{false};
   platform::atomic<bool> taken_{false};
   event ready_;

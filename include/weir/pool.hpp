@@ -23,6 +23,7 @@
 #include <weir/core/held_executor.hpp>
 #include <weir/core/operation.hpp>
 #include <weir/core/synchronizer.hpp>
+#include <weir/core/users.hpp>
 #include <weir/future.hpp>
 #include <weir/run/task.hpp>
 #include <weir/spawn.hpp>
@@ -45,10 +46,9 @@ class pool_slots final : public synchronizer {
   pool_slots(held_executor where, std::size_t limit, platform::stop_source stops) noexcept
       : synchronizer(0), where_(std::move(where)), stops_(std::move(stops)), limit_(limit) {}
 
-  void use() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }  // relaxed: its caller holds it already
+  void use() noexcept { users_.add(); }
   void drop() noexcept {
-    // acq_rel: the last to leave sees all that the others did before it destroys
-    if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    if (users_.leave()) delete this;
   }
 
   [[nodiscard]] executor_ref where() const noexcept { return where_.where(); }
@@ -164,7 +164,7 @@ class pool_slots final : public synchronizer {
   held_executor where_;
   platform::stop_source stops_;
   wait_group unfinished_;
-  platform::atomic<int> users_{1};
+  users users_{1};
   count limit_;
   count in_use_{0};
   count peak_{0};
@@ -236,10 +236,10 @@ class pool_job final : public Sink, public detached<T, pool_job<T, Sink>>, priva
 
 /// In a slot that was taken for it. If there is no memory the slot is free again, and the task its owner's.
 template <class T, class Sink, class... Given>
-pool_job<T, Sink>& started_in(const shared<pool_slots>& slots, task<T>&& body, Given&&... given) {
+pool_job<T, Sink>& started_in(shared<pool_slots> slots, task<T>&& body, Given&&... given) {
   try {
-    return *new pool_job<T, Sink>(slots, std::move(body), std::forward<Given>(given)...);
-  } catch (...) {
+    return *new pool_job<T, Sink>(std::move(slots), std::move(body), std::forward<Given>(given)...);
+  } catch (...) {  // by `new`, before anything was moved
     slots->return_slot();
     throw;
   }
@@ -353,9 +353,9 @@ class pool {
   }
 
   template <class T>
-  static future<T> start(const core::shared<core::pool_slots>& slots, task<T>&& body) {
-    auto& job = core::started_in<T, core::future_state<T>>(slots, std::move(body));
-    job.use();  // its own, until the task has ended
+  static future<T> start(core::shared<core::pool_slots> slots, task<T>&& body) {
+    constexpr int user_count = 2;  // its future, and the task until it has ended
+    auto& job = core::started_in<T, core::future_state<T>>(std::move(slots), std::move(body), user_count);
     future<T> given{core::shared<core::future_state<T>>(&job)};
     job.post();
     return given;
@@ -384,9 +384,9 @@ class pool::submit_op {
 
   Value take(node&) {
     if constexpr (std::is_void_v<Value>) {
-      core::started_in<T, core::promised<T>>(slots_, std::move(body_), std::move(into_)).post();
+      core::started_in<T, core::promised<T>>(std::move(slots_), std::move(body_), std::move(into_)).post();
     } else {
-      return pool::start(slots_, std::move(body_));
+      return pool::start(std::move(slots_), std::move(body_));
     }
   }
 

@@ -78,14 +78,15 @@ template <class T>
 class spawned final : public future_state<T>, public detached<T, spawned<T>> {
  public:
   spawned(executor_ref where, task<T> body, platform::stop_token stop) noexcept
-      : detached<T, spawned>(where, std::move(body), std::move(stop)) {
-    this->use();  // its own, until the task has ended
-  }
+      : future_state<T>(user_count), detached<T, spawned>(where, std::move(body), std::move(stop)) {}
 
   void ended(bool) noexcept {
     this->tell();
     this->drop();
   }
+
+ private:
+  static constexpr int user_count = 2;  // its future, and the task until it has ended
 };
 
 }  // namespace core

@@ -81,6 +81,7 @@ class synchronizer {
   /// What the destructor of each synchronizer begins with, while all of it is still there: closes, then waits for those
   /// whose claim was won elsewhere to unlink themselves. They run no user code before.
   void shut() noexcept {
+    if ((load() & (locked_bit | queued_bit)) == 0) return;  // nobody is there: this sees the last touch of each
     close();
     for (platform::spinner spin;; spin.step()) {
       locked lock(*this);

@@ -9,6 +9,7 @@
 #include <weir/core/atomic.hpp>
 #include <weir/core/context.hpp>
 #include <weir/core/executor.hpp>
+#include <weir/core/users.hpp>
 #include <weir/wait/wait_state.hpp>
 
 namespace weir {
@@ -22,8 +23,7 @@ class started {
   started& operator=(const started&) = delete;
 
   void drop() noexcept {
-    // acq_rel: the last to leave sees all that the other did before it destroys
-    if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy_(*this);
+    if (users_.leave()) destroy_(*this);
   }
 
   bool cancel() noexcept { return cancel_(*this); }
@@ -44,7 +44,7 @@ class started {
  private:
   cancel_function cancel_;
   destroy_function destroy_;
-  platform::atomic<int> users_{2};  // the operation and the ticket
+  core::users users_{2};  // the operation and the ticket
   platform::atomic<bool> done_{false};
 };
 

@@ -1,0 +1,27 @@
+#pragma once
+
+// How many use something that they share, and which of them is the last.
+
+#include <weir/core/atomic.hpp>
+
+namespace weir::core {
+
+class users {
+ public:
+  explicit users(int count) noexcept : count_(count) {}
+
+  /// By one of them, for another one.
+  void add() noexcept { count_.fetch_add(1, std::memory_order_relaxed); }  // relaxed: its caller uses it already
+
+  /// By one that leaves. True: it was the last, and destroys what they shared.
+  bool leave() noexcept {
+    // acquire: the last sees all that the others did. It needs no atomic step: nobody is left who could add one.
+    if (count_.load(std::memory_order_acquire) == 1) return true;
+    return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;  // acq_rel: release for the last, acquire as the last
+  }
+
+ private:
+  platform::atomic<int> count_;
+};
+
+}  // namespace weir::core
