@@ -2,9 +2,10 @@
 
 // What a time limit stores, and what measures it. The wheel behind it is run/timers.hpp.
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
+
+#include <weir/core/chrono.hpp>
 
 namespace weir::core {
 

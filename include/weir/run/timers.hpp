@@ -4,13 +4,13 @@
 // drives it: a thread that is started by the first limit (timer_thread), a test by hand (manual_timers), an
 // io_context.
 
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
 #include <thread>
 
 #include <weir/core/atomic.hpp>
+#include <weir/core/chrono.hpp>
 #include <weir/core/flat_loop.hpp>
 #include <weir/core/park.hpp>
 #include <weir/core/spin_lock.hpp>

@@ -2,12 +2,12 @@
 
 // The limits that a wait can have, each a part that costs nothing where it is not used.
 
-#include <chrono>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
 #include <weir/core/atomic.hpp>
+#include <weir/core/chrono.hpp>
 #include <weir/core/claim.hpp>
 #include <weir/core/context.hpp>
 #include <weir/core/timer.hpp>

@@ -9,7 +9,6 @@
 // Nothing happens until it is waited on. It is movable until then, and waited on once. It is its own
 // awaiter: a coroutine that waits holds nothing but the operation.
 
-#include <chrono>
 #include <coroutine>
 #include <exception>
 #include <system_error>
@@ -17,6 +16,7 @@
 #include <utility>
 
 #include <weir/core/assert.hpp>
+#include <weir/core/chrono.hpp>
 #include <weir/core/context.hpp>
 #include <weir/core/front.hpp>
 #include <weir/core/operation.hpp>

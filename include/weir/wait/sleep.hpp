@@ -3,8 +3,7 @@
 // sleep_for and sleep_until: operations like all others, with limits, a stop token and every way of waiting.
 // Never early. A sleep that is given up costs nothing.
 
-#include <chrono>
-
+#include <weir/core/chrono.hpp>
 #include <weir/core/completion.hpp>
 #include <weir/core/context.hpp>
 #include <weir/core/operation.hpp>
