@@ -4,7 +4,6 @@
 // drives it: a thread that is started by the first limit (timer_thread), a test by hand (manual_timers), an
 // io_context.
 
-#include <condition_variable>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -15,6 +14,7 @@
 #include <weir/core/park.hpp>
 #include <weir/core/spin_lock.hpp>
 #include <weir/core/timer.hpp>
+#include <weir/run/alarm.hpp>
 #include <weir/run/timer_wheel.hpp>
 
 namespace weir {
@@ -96,13 +96,14 @@ class timer_service : public core::timer_source {
 
 /// Driven by a thread of its own, which sleeps while nothing expires. The code of waiters that have no executor runs on
 /// it; if that blocks in weir, another thread takes over. If it blocks elsewhere, or takes long, all limits wait for
-/// it.
-class timer_thread final : public timer_service {
+/// it. A template, as timers() is, so that only files that use a limit compile it: to start a thread takes 10 ms there.
+template <class Alarm>
+class basic_timer_thread final : public timer_service {
  public:
   /// One for the program, started when first asked for. It is never destroyed: limits may be in use until
   /// the very end.
-  static timer_thread& instance() {
-    static auto* const service = new timer_thread;
+  static basic_timer_thread& instance() {
+    static auto* const service = new basic_timer_thread;
     return *service;
   }
 
@@ -110,43 +111,33 @@ class timer_thread final : public timer_service {
   core::time_point now() noexcept override { return std::chrono::steady_clock::now(); }
 
  private:
-  timer_thread() : timer_service(std::chrono::steady_clock::now()) { start(); }
-  ~timer_thread() = default;
+  basic_timer_thread() : timer_service(std::chrono::steady_clock::now()) { start(); }
+  ~basic_timer_thread() = default;
 
   void start() {
     std::thread([this] { run(); }).detach();
   }
 
-  void wake_by(core::time_point) noexcept override {
-    std::lock_guard lock(sleep_);
-    woken_ = true;
-    wake_.notify_one();
-  }
+  void wake_by(core::time_point) noexcept override { alarm_.ring(); }
 
   void run() noexcept {
     auto& hook = core::before_park::current();
     hook.object = this;
     hook.call = [](void* object) noexcept {
       core::before_park::current().call = nullptr;
-      static_cast<timer_thread*>(object)->start();
+      static_cast<basic_timer_thread*>(object)->start();
     };
     for (;;) {
       const auto next = fire_expired();
       if (hook.call == nullptr) return;  // another one has taken over
-      std::unique_lock lock(sleep_);
-      if (next) {
-        wake_.wait_until(lock, *next, [this] { return woken_; });
-      } else {
-        wake_.wait(lock, [this] { return woken_; });
-      }
-      woken_ = false;
+      alarm_.sleep_until(next.value_or(core::time_point::max()));
     }
   }
 
-  std::mutex sleep_;
-  std::condition_variable wake_;
-  bool woken_ = false;
+  Alarm alarm_;
 };
+
+using timer_thread = basic_timer_thread<core::alarm>;
 
 /// Driven by hand: time stands still until it is moved.
 class manual_timers final : public timer_service {
@@ -183,9 +174,10 @@ inline platform::atomic<timer_source*>& replaced_timers() noexcept {
 }  // namespace core
 
 /// What measures the limits of waiters whose executor has no timers of its own.
-inline core::timer_source& timers() {
+template <class Default = timer_thread>
+core::timer_source& timers() {
   auto* replaced = core::replaced_timers().load(std::memory_order_acquire);  // acquire: pairs with use_timers
-  return replaced != nullptr ? *replaced : timer_thread::instance();
+  return replaced != nullptr ? *replaced : Default::instance();
 }
 
 /// While it lives, timers() is another source: for tests, and for programs that drive time themselves.

@@ -38,12 +38,7 @@ constexpr core::duration saturated(std::chrono::duration<Rep, Period> given) noe
 }
 
 template <bool Used>
-struct time_limit {
-  void enter(core::context&) noexcept {}
-};
-
-template <>
-struct time_limit<true> : core::timer {
+struct time_limit : core::timer {
   core::duration within = core::duration::max();
   core::time_point until = core::time_point::max();
   core::timer_source* source = nullptr;
@@ -66,6 +61,11 @@ struct time_limit<true> : core::timer {
   }
   /// False: it was not armed (any more).
   bool disarm() noexcept { return armed && source->disarm(*this); }
+};
+
+template <>
+struct time_limit<false> {
+  void enter(core::context&) noexcept {}
 };
 
 template <bool Used, class Wait>
