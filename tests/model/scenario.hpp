@@ -74,7 +74,8 @@ struct waited {
     error = outcome.error();
     if (outcome) note_value(*outcome);
   }
-  void note_value(std::monostate) { got = true; }
+  void note_value(core::nothing) { got = true; }
+  void note_value(std::monostate) { got = true; }  // of a select
   void note_value(int) { got = true; }
   void note_value(const std::optional<int>& item) { got = item.has_value(); }  // nothing: closed and drained
   template <class... Branch>

@@ -193,7 +193,8 @@ class model {
 
 // What the real one has come to, in the same words.
 
-inline int number_of(std::monostate) { return 0; }
+inline int number_of(weir::core::nothing) { return 0; }
+inline int number_of(std::monostate) { return 0; }  // of a select
 inline int number_of(int value) { return value; }
 inline int number_of(const std::optional<int>& item) { return item.value_or(nothing); }
 inline int number_of(const std::vector<int>& items) {

@@ -8,7 +8,6 @@
 #include <system_error>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 #include <weir/core/assert.hpp>
 #include <weir/core/errc.hpp>
@@ -23,12 +22,15 @@ template <class T>
 inline constexpr bool is_result = false;
 template <class T>
 inline constexpr bool is_result<result<T>> = true;
+
+/// What a result<void> holds. Not std::monostate: <variant> would cost each file that includes weir 20 ms.
+struct nothing {};
 }  // namespace core
 
 /// The value, or why there is none. Shaped like std::expected<T, std::error_code>.
 template <class T = void>
 class [[nodiscard]] result {
-  using stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+  using stored = std::conditional_t<std::is_void_v<T>, core::nothing, T>;
 
  public:
   /// What success yields.
