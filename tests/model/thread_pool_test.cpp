@@ -255,9 +255,5 @@ TEST(model_thread_pool, what_no_worker_has_come_to_can_be_retracted) {
   });
 }
 
-TEST(model_thread_pool, what_a_thief_has_taken_along_is_run_in_every_schedule) {
-  explore(a_thief_takes_along, {.preemptions = 2});
-}
-
 }  // namespace
 }  // namespace weir::model

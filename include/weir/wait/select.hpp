@@ -156,7 +156,10 @@ class select_op {
       } else {
         if (made.exception()) return result<value_type>::failure(made.exception());
         if (!made) return made.error();
-        return result<value_type>(std::in_place, in_place, std::move(*made));
+        if constexpr (std::is_void_v<value>)
+          return result<value_type>(std::in_place, in_place);
+        else
+          return result<value_type>(std::in_place, in_place, std::move(*made));
       }
     } else if constexpr (std::is_void_v<value>) {
       op.take(mine);
