@@ -84,24 +84,65 @@ template <class Handler>
 inline constexpr bool needs_no_context =
     !std::constructible_from<any_executor, executor_of<Handler>> || sets_in_place<executor_of<Handler>>;
 
-/// Where a handler goes that has no Asio executor: an executor of weir's, or the flat loop.
+/// A handler that has no Asio executor: it goes to an executor of weir's, or to the flat loop.
+template <class Handler>
 class elsewhere {
  public:
-  explicit elsewhere(executor_ref where) noexcept : where_(where) {}
-  [[nodiscard]] executor_ref ref() noexcept { return where_; }
+  template <class Given>
+  elsewhere(executor_ref to, Given&& given) : handler(std::forward<Given>(given)), where_(to) {}
+  [[nodiscard]] executor_ref where() const noexcept { return where_; }
+
+  Handler handler;
 
  private:
   executor_ref where_;
 };
 
-/// Where a handler goes that has one.
+/// A coroutine of Asio's keeps its context at work by itself: co_spawn has seen to that.
+template <class Handler>
+inline constexpr bool is_at_work = false;
+#if defined(WEIR_HAS_ASIO_AWAITABLE)
+template <class... Args>
+inline constexpr bool is_at_work<net::detail::awaitable_handler<any_executor, Args...>> = true;
+#endif
+
+/// One that has: the context of that has work to do until the handler is gone.
+template <class Handler>
 class in_context {
  public:
-  explicit in_context(const any_executor& where) : target_(where) {}
-  [[nodiscard]] executor_ref ref() noexcept { return executor_ref(target_); }
+  template <class Given>
+  in_context(const any_executor& to, Given&& given)
+      : handler(std::forward<Given>(given)), service_(&service::of(to)), tracked_(track(to)) {}
+  [[nodiscard]] executor_ref where() noexcept { return executor_ref(*this); }
+
+  void post(work& item) noexcept { service_->post(executor(), item); }
+  bool retract(work& item) noexcept { return service_->retract(item); }
+  core::timer_source& timers() noexcept { return service_->timers(executor()); }
+  void enlist(core::tenant& pending) noexcept { service_->enlist(pending); }
+  void delist(core::tenant& pending) noexcept { service_->delist(pending); }
+
+  Handler handler;
 
  private:
-  target target_;
+  struct nothing {};
+
+  static auto track(const any_executor& to) {
+    if constexpr (is_at_work<Handler>) {
+      return nothing();
+    } else {
+      return net::prefer(to, net::execution::outstanding_work.tracked);
+    }
+  }
+  decltype(auto) executor() const noexcept {
+    if constexpr (is_at_work<Handler>) {
+      return net::get_associated_executor(handler);
+    } else {
+      return (tracked_);
+    }
+  }
+
+  service* service_;
+  [[no_unique_address]] decltype(track(std::declval<any_executor>())) tracked_;
 };
 
 /// Memory that AddressSanitizer watches is not used again: it would miss whoever touches it too late.
@@ -123,7 +164,8 @@ auto allocator_of(const Handler& handler) noexcept {
   }
 }
 
-template <class Op, unsigned Limits, class Handler, class Place>
+/// Place has the handler, and knows where it goes.
+template <class Op, unsigned Limits, class Handler, template <class> class Place>
 class handler_wait final : private wait::wait_state<Op, Limits>, private core::tenant {
   using state = wait::wait_state<Op, Limits>;
   using allocator = typename std::allocator_traits<decltype(allocator_of(
@@ -131,12 +173,12 @@ class handler_wait final : private wait::wait_state<Op, Limits>, private core::t
   using allocating = std::allocator_traits<allocator>;
 
  public:
-  template <class Where>
-  static void start(state&& described, const Where& where, Handler&& handler) {
+  template <class Where, class Given>
+  static void start(state&& described, const Where& where, Given&& handler) {
     allocator memory(allocator_of(handler));
     auto* self = allocating::allocate(memory, 1);
     try {
-      ::new (static_cast<void*>(self)) handler_wait(std::move(described), where, std::move(handler));
+      ::new (static_cast<void*>(self)) handler_wait(std::move(described), where, std::forward<Given>(handler));
     } catch (...) {
       allocating::deallocate(memory, self, 1);
       throw;
@@ -152,23 +194,22 @@ class handler_wait final : private wait::wait_state<Op, Limits>, private core::t
     }
   };
 
-  template <class Where>
-  handler_wait(state&& described, const Where& where, Handler&& handler)
+  template <class Where, class Given>
+  handler_wait(state&& described, const Where& where, Given&& handler)
       : state(std::move(described)),
         tenant([](core::tenant& evicted) noexcept { static_cast<handler_wait&>(evicted).destroy_pending(); }),
-        place_(where),
-        handler_(std::move(handler)) {}
+        place_(where, std::forward<Given>(handler)) {}
 
   static handler_wait& of(work& told) noexcept { return static_cast<handler_wait&>(static_cast<state&>(told)); }
 
   void begin() noexcept {
-    core::context where(place_.ref(), {}, {});
+    core::context where(place_.where(), {}, {});
     state::enter(where);
     this->run_ = [](work& told) noexcept { of(told).post(); };
     this->raced_by(core::deciders::anybody);  // the slot
-    place_.ref().enlist(*this);
+    place_.where().enlist(*this);
     const bool decided = this->ready();  // first: what that runs, as a barrier's function, may fire the slot
-    if (auto cancels = net::get_associated_cancellation_slot(handler_); cancels.is_connected()) {
+    if (auto cancels = net::get_associated_cancellation_slot(place_.handler); cancels.is_connected()) {
       cancels.template emplace<on_slot>(on_slot{this});
     }
     if (decided || !this->enqueue()) post();
@@ -176,7 +217,7 @@ class handler_wait final : private wait::wait_state<Op, Limits>, private core::t
 
   void post() noexcept {
     this->run_ = [](work& posted) noexcept { of(posted).complete(); };
-    place_.ref().post(*this);
+    place_.where().post(*this);
   }
 
   /// Decided already: what was granted, if it was, is given back instead of being delivered.
@@ -198,8 +239,8 @@ class handler_wait final : private wait::wait_state<Op, Limits>, private core::t
 
   void deliver() {
     auto outcome = take();
-    allocator memory(allocator_of(handler_));
-    Handler handler(std::move(handler_));
+    allocator memory(allocator_of(place_.handler));
+    Handler handler(std::move(place_.handler));
     destroy(memory);
     auto error = error_of<Op>(outcome);
     if constexpr (std::is_void_v<typename Op::value_type>) {
@@ -231,15 +272,15 @@ class handler_wait final : private wait::wait_state<Op, Limits>, private core::t
 
   void retire() noexcept {
     this->finish();
-    place_.ref().delist(*this);
-    if (auto cancels = net::get_associated_cancellation_slot(handler_); cancels.is_connected()) cancels.clear();
+    place_.where().delist(*this);
+    if (auto cancels = net::get_associated_cancellation_slot(place_.handler); cancels.is_connected()) cancels.clear();
   }
 
   /// With its context: it is never called, and what was granted is given back.
   void destroy_pending() noexcept {
-    this->abandon(place_.ref());
-    place_.ref().delist(*this);
-    allocator memory(allocator_of(handler_));
+    this->abandon(place_.where());
+    place_.where().delist(*this);
+    allocator memory(allocator_of(place_.handler));
     destroy(memory);
   }
 
@@ -250,8 +291,7 @@ class handler_wait final : private wait::wait_state<Op, Limits>, private core::t
 
   ~handler_wait() = default;
 
-  Place place_;
-  Handler handler_;
+  Place<Handler> place_;
   platform::atomic<bool> taken_back_{false};
 };
 
@@ -278,18 +318,16 @@ class initiation {
         start<elsewhere>(where.executor(), std::forward<Handler>(handler));
       }
     } else {
-      start<in_context>(any_executor(net::associated_executor<std::decay_t<Handler>, no_executor>::get(handler, {})),
+      start<in_context>(net::associated_executor<std::decay_t<Handler>, no_executor>::get(handler, {}),
                         std::forward<Handler>(handler));
     }
   }
 
  private:
-  template <class Place, class Named, class Handler>
+  template <template <class> class Place, class Named, class Handler>
   void start(const Named& where, Handler&& handler) {
-    using handler_type = std::decay_t<Handler>;
-    handler_type own(std::forward<Handler>(handler));
-    handler_wait<Op, Limits, handler_type, Place>::start(wait::for_front::description(described_), where,
-                                                         std::move(own));
+    handler_wait<Op, Limits, std::decay_t<Handler>, Place>::start(wait::for_front::description(described_), where,
+                                                                  std::forward<Handler>(handler));
   }
 
   operation<Op, Limits, Where> described_;

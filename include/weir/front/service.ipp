@@ -28,12 +28,13 @@ const E* as(const any_executor& where) noexcept {
   return where.target_type() == typeid(E) ? where.template target<E>() : nullptr;
 }
 
-/// The executor of the context itself, where `where` is known to be one of its strands.
-inline any_executor without_strand(const any_executor& where) {
-  if (const auto* strand = as<net::strand<net::io_context::executor_type>>(where)) return strand->get_inner_executor();
-  if (const auto* strand = as<net::strand<net::thread_pool::executor_type>>(where)) return strand->get_inner_executor();
-  if (const auto* strand = as<net::strand<any_executor>>(where)) return strand->get_inner_executor();
-  return where;
+/// The executor of the context itself, where `where` is known to be one of its strands. It counts as no work there.
+inline any_executor of_context(const any_executor& where) {
+  const any_executor idle = net::prefer(where, net::execution::outstanding_work.untracked);
+  if (const auto* strand = as<net::strand<net::io_context::executor_type>>(idle)) return strand->get_inner_executor();
+  if (const auto* strand = as<net::strand<net::thread_pool::executor_type>>(idle)) return strand->get_inner_executor();
+  if (const auto* strand = as<net::strand<any_executor>>(idle)) return strand->get_inner_executor();
+  return idle;
 }
 
 /// Time limits, measured by one timer of the context. It runs only while a limit is armed, so that it never keeps the
@@ -80,37 +81,18 @@ class context_timers final : public timer_service {
   net::steady_timer timer_;
 };
 
-struct train;
-
-/// What is ready on one executor of Asio's: a list that is run by one post, with whatever else is ready there by then.
-/// Every member is the service's.
-class ready_list {
- public:
-  explicit ready_list(any_executor where) noexcept : where_(std::move(where)) {}
-  ready_list(const ready_list& other) noexcept : where_(other.where_) {}
-  ready_list& operator=(const ready_list&) = delete;
-  ~ready_list() = default;
-
-  [[nodiscard]] const any_executor& where() const noexcept { return where_; }
-
-  ready_list* next = nullptr;
-  ready_list* prev = nullptr;
-
- private:
-  friend class service;
-  any_executor where_;
-  work_list ready_;
-  train* boarded_ = nullptr;  // while it is linked, which is while something is ready
-  std::size_t tenants_ = 0;
-  any_executor at_work_;  // while it has tenants, its context has work to do
-};
-
 /// What one post runs.
 struct train {
   train* next = nullptr;
   any_executor where;
-  core::ring<ready_list> boarding;  // until it leaves
-  work_list leaving;                // what is left to run, once it has
+  work_list aboard;  // more may board until it has left
+};
+
+/// An executor that many may run on. Its context has work to do while any of them is there.
+struct shared_executor {
+  any_executor where;
+  std::size_t tenants = 0;  // the service's, and so is what follows
+  any_executor at_work{};
 };
 
 /// What a handler has thrown, to be thrown out of the context's run().
@@ -145,52 +127,57 @@ class service final : public net::execution_context::service {
   }
 
   /// The first to be ready on an executor posts; who is ready there before that has run goes along.
-  void post(ready_list& on, work& item) noexcept {
+  void post(const any_executor& where, work& item) noexcept {
     train* opened = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      on.ready_.push_back(item);
-      if (core::ring<ready_list>::linked(on)) return;
-      train* joined = open_on(on.where_);
-      if (joined == nullptr) joined = opened = open(on.where_);
-      joined->boarding.push_back(on);
-      on.boarded_ = joined;
+      train* joined = open_on(where);
+      if (joined == nullptr) joined = opened = open(where);
+      joined->aboard.push_back(item);
     }
     if (opened != nullptr) dispatch(*opened);
   }
 
-  /// Takes back what was posted and has not run.
-  bool retract(ready_list& from, work& item) noexcept {
+  /// Takes back what was posted and has not run. Once the context goes nothing runs: that needs no search.
+  bool retract(work& item) noexcept {
     const std::lock_guard lock(mutex_);
-    if (!from.ready_.remove(item)) return has_left_with(running_, item) || has_left_with(open_, item);
-    if (from.ready_.empty()) from.boarded_->boarding.remove(from);  // its owner may go now
-    return true;
+    return shut_ || is_aboard(running_, item) || is_aboard(open_, item);
   }
 
-  void enlist(ready_list& on, core::tenant& pending) noexcept {
+  /// Of one that keeps its context at work by itself.
+  void enlist(core::tenant& pending) noexcept {
+    const std::lock_guard lock(mutex_);
+    tenants_.push_back(pending);
+  }
+  void delist(core::tenant& pending) noexcept {
+    const std::lock_guard lock(mutex_);
+    tenants_.remove(pending);
+  }
+
+  void enlist(shared_executor& on, core::tenant& pending) noexcept {
     any_executor at_work;  // made under no lock, if it is the first; declared before it, if another was quicker
     for (;;) {
       {
         const std::lock_guard lock(mutex_);
-        if (on.tenants_ != 0 || at_work) {
-          if (on.tenants_++ == 0) std::swap(on.at_work_, at_work);
+        if (on.tenants != 0 || at_work) {
+          if (on.tenants++ == 0) std::swap(on.at_work, at_work);
           tenants_.push_back(pending);
           return;
         }
       }
-      at_work = net::prefer(on.where_, net::execution::outstanding_work.tracked);
+      at_work = net::prefer(on.where, net::execution::outstanding_work.tracked);
     }
   }
-  void delist(ready_list& on, core::tenant& pending) noexcept {
+  void delist(shared_executor& on, core::tenant& pending) noexcept {
     any_executor done;  // declared before the lock: the context may find that it has nothing to do
     const std::lock_guard lock(mutex_);
     tenants_.remove(pending);
-    if (--on.tenants_ == 0) std::swap(done, on.at_work_);
+    if (--on.tenants == 0) std::swap(done, on.at_work);
   }
 
   core::timer_source& timers(const any_executor& where) {
     const std::lock_guard lock(making_);
-    if (!timers_) timers_.emplace(without_strand(where));
+    if (!timers_) timers_.emplace(of_context(where));
     return *timers_;
   }
 
@@ -206,6 +193,7 @@ class service final : public net::execution_context::service {
       core::tenant* pending = nullptr;
       {
         const std::lock_guard lock(mutex_);
+        shut_ = true;
         pending = tenants_.front();
       }
       if (pending == nullptr) break;
@@ -234,9 +222,9 @@ class service final : public net::execution_context::service {
     net::post(opened.where, [this, &opened] { run(opened); });
   }
 
-  static bool has_left_with(train* list, work& item) noexcept {
+  static bool is_aboard(train* list, work& item) noexcept {
     for (; list != nullptr; list = list->next) {
-      if (list->leaving.remove(item)) return true;
+      if (list->aboard.remove(item)) return true;
     }
     return false;
   }
@@ -254,7 +242,6 @@ class service final : public net::execution_context::service {
       const std::lock_guard lock(mutex_);
       unlink(open_, left);
       left.next = std::exchange(running_, &left);
-      while (ready_list* each = left.boarding.pop_front()) left.leaving.append(each->ready_);
     }
     std::exception_ptr thrown;
     auto& here = platform::local<thrown_here>();
@@ -264,7 +251,7 @@ class service final : public net::execution_context::service {
       if (thrown) break;
     }
     here.by_handler = outer;
-    if (!thrown) return;
+    if (!thrown) return put_away(left);
     run_later(left);
     std::rethrow_exception(thrown);
   }
@@ -279,16 +266,16 @@ class service final : public net::execution_context::service {
     dispatch(interrupted);
   }
 
-  /// Null: there is none, and it is put away.
   work* next_of(train& left) noexcept {
     const std::lock_guard lock(mutex_);
-    work* item = left.leaving.pop_front();
-    if (item == nullptr) {
-      unlink(running_, left);
-      left.where = {};
-      left.next = std::exchange(free_, &left);
-    }
-    return item;
+    return left.aboard.pop_front();
+  }
+
+  void put_away(train& empty) noexcept {
+    const any_executor done = std::move(empty.where);  // goes after the lock: the context may find it has no more to do
+    const std::lock_guard lock(mutex_);
+    unlink(running_, empty);
+    empty.next = std::exchange(free_, &empty);
   }
 
   static constexpr int most_looked_at = 8;
@@ -300,6 +287,7 @@ class service final : public net::execution_context::service {
   train* open_ = nullptr;     // posted, not running
   train* running_ = nullptr;  // each on a thread of its own
   train* free_ = nullptr;
+  bool shut_ = false;
   std::mutex making_;  // of what follows
   std::optional<context_timers> timers_;
 };

@@ -17,21 +17,21 @@ namespace front {
 
 class target {
  public:
-  explicit target(any_executor where) : ready_(std::move(where)), service_(&service::of(ready_.where())) {}
-  target(const target&) noexcept = default;
+  explicit target(any_executor where) : on_{std::move(where)}, service_(&service::of(on_.where)) {}
+  target(const target& other) noexcept : on_{other.where()}, service_(other.service_) {}
   target& operator=(const target&) = delete;
   ~target() = default;
 
-  void post(work& item) noexcept { service_->post(ready_, item); }
-  bool retract(work& item) noexcept { return service_->retract(ready_, item); }
-  core::timer_source& timers() noexcept { return service_->timers(ready_.where()); }
-  void enlist(core::tenant& running) noexcept { service_->enlist(ready_, running); }
-  void delist(core::tenant& running) noexcept { service_->delist(ready_, running); }
+  void post(work& item) noexcept { service_->post(where(), item); }
+  bool retract(work& item) noexcept { return service_->retract(item); }
+  core::timer_source& timers() noexcept { return service_->timers(where()); }
+  void enlist(core::tenant& running) noexcept { service_->enlist(on_, running); }
+  void delist(core::tenant& running) noexcept { service_->delist(on_, running); }
 
-  [[nodiscard]] const any_executor& where() const noexcept { return ready_.where(); }
+  [[nodiscard]] const any_executor& where() const noexcept { return on_.where; }
 
  private:
-  ready_list ready_;
+  shared_executor on_;
   service* service_;
 };
 
