@@ -198,13 +198,13 @@ class promised {
 };
 
 /// A task in a slot. When its future is ready the slot is free and counted; when join() completes its future is ready.
-template <class T, class Sink>
-class pool_job final : public Sink, public detached<T, pool_job<T, Sink>>, private tenant {
+template <class Body, class Sink>
+class pool_job final : public Sink, public detached<Body, pool_job<Body, Sink>>, private tenant {
  public:
   template <class... Given>
-  pool_job(shared<pool_slots> slots, task<T> body, Given&&... given) noexcept
+  pool_job(shared<pool_slots> slots, Body body, Given&&... given) noexcept
       : Sink(std::forward<Given>(given)...),
-        detached<T, pool_job>(slots->where(), std::move(body), slots->stop_token()),
+        detached<Body, pool_job>(slots->where(), std::move(body), slots->stop_token()),
         tenant([](tenant& evicted) noexcept { static_cast<pool_job&>(evicted).destroy_pending(); }),
         slots_(std::move(slots)) {
     slots_->where().enlist(*this);
@@ -235,10 +235,10 @@ class pool_job final : public Sink, public detached<T, pool_job<T, Sink>>, priva
 };
 
 /// In a slot that was taken for it. If there is no memory the slot is free again, and the task its owner's.
-template <class T, class Sink, class... Given>
-pool_job<T, Sink>& started_in(shared<pool_slots> slots, task<T>&& body, Given&&... given) {
+template <class Sink, class Body, class... Given>
+pool_job<Body, Sink>& started_in(shared<pool_slots> slots, Body&& body, Given&&... given) {
   try {
-    return *new pool_job<T, Sink>(std::move(slots), std::move(body), std::forward<Given>(given)...);
+    return *new pool_job<Body, Sink>(std::move(slots), std::move(body), std::forward<Given>(given)...);
   } catch (...) {  // by `new`, before anything was moved
     slots->return_slot();
     throw;
@@ -266,28 +266,25 @@ class pool {
   /// request_stop(). Does not wait for the tasks that run: co_await join() first to wait.
   ~pool() { slots_->shut_submits(); }
 
-  template <class T, class Value>
+  template <class Body, class Value>
   class submit_op;
 
   /// Waits for a free slot, then starts the task: gives its future. Fails with errc::closed after request_stop().
   template <class T>
   auto submit(task<T> body) {
-    using op = submit_op<T, future<T>>;
-    return operation<op>(op(slots_, checked(std::move(body))));
+    return submit_body(std::move(body));
   }
 
   /// The same; what the task comes to goes into a promise of yours.
   template <class T>
   auto submit(task<T> body, promise<T> into) {
-    if (!into.pending()) throw std::invalid_argument("weir::pool::submit: the promise was set or moved away already");
-    using op = submit_op<T, void>;
-    return operation<op>(op(slots_, checked(std::move(body)), std::move(into)));
+    return submit_body(std::move(body), std::move(into));
   }
 
-  /// Of what a front can make into a task: an asio::awaitable.
+  /// Of what a front can run as a task: an asio::awaitable.
   template <core::front_task Work, class... Promise>
   auto submit(Work&& work, Promise&&... into) {
-    return submit(as_task(core::front_tag(), std::forward<Work>(work)), std::forward<Promise>(into)...);
+    return submit_body(as_task(core::front_tag(), std::forward<Work>(work)), std::forward<Promise>(into)...);
   }
 
   /// Nothing: no slot is free, or it was asked to stop, and the task is still yours.
@@ -346,17 +343,26 @@ class pool {
  private:
   static constexpr const char* empty_task = "weir::pool::submit: the task is empty: it was moved away";
 
-  template <class T>
-  static task<T> checked(task<T> body) {
+  template <class Body>
+  auto submit_body(Body body) {
+    using op = submit_op<Body, future<typename Body::value_type>>;
     if (!body) throw std::invalid_argument(empty_task);
-    return body;
+    return operation<op>(op(slots_, std::move(body)));
+  }
+  template <class Body>
+  auto submit_body(Body body, promise<typename Body::value_type> into) {
+    if (!into.pending()) throw std::invalid_argument("weir::pool::submit: the promise was set or moved away already");
+    if (!body) throw std::invalid_argument(empty_task);
+    using op = submit_op<Body, void>;
+    return operation<op>(op(slots_, std::move(body), std::move(into)));
   }
 
-  template <class T>
-  static future<T> start(core::shared<core::pool_slots> slots, task<T>&& body) {
+  template <class Body>
+  static auto start(core::shared<core::pool_slots> slots, Body&& body) {
+    using state = core::future_state<typename Body::value_type>;
     constexpr int user_count = 2;  // its future, and the task until it has ended
-    auto& job = core::started_in<T, core::future_state<T>>(std::move(slots), std::move(body), user_count);
-    future<T> given{core::shared<core::future_state<T>>(&job)};
+    auto& job = core::started_in<state>(std::move(slots), std::move(body), user_count);
+    future<typename Body::value_type> given{core::shared<state>(&job)};
     job.post();
     return given;
   }
@@ -364,17 +370,18 @@ class pool {
   core::shared<core::pool_slots> slots_;
 };
 
-/// Value is future<T>, or void if there is a promise.
-template <class T, class Value>
+/// Body is a task<T>, or what a front runs as one; Value is future<T>, or void if there is a promise.
+template <class Body, class Value>
 class pool::submit_op {
   struct no_promise {};
-  using into = std::conditional_t<std::is_void_v<Value>, promise<T>, no_promise>;
+  using made = typename Body::value_type;
+  using into = std::conditional_t<std::is_void_v<Value>, promise<made>, no_promise>;
 
  public:
   using value_type = Value;
   using node = core::waiter;
 
-  submit_op(core::shared<core::pool_slots> slots, task<T> body, into given = {}) noexcept
+  submit_op(core::shared<core::pool_slots> slots, Body body, into given = {}) noexcept
       : slots_(std::move(slots)), body_(std::move(body)), into_(std::move(given)) {}
 
   core::answer try_now(node& asking) noexcept { return slots_->try_now(asking); }
@@ -384,7 +391,7 @@ class pool::submit_op {
 
   Value take(node&) {
     if constexpr (std::is_void_v<Value>) {
-      core::started_in<T, core::promised<T>>(std::move(slots_), std::move(body_), std::move(into_)).post();
+      core::started_in<core::promised<made>>(std::move(slots_), std::move(body_), std::move(into_)).post();
     } else {
       return pool::start(std::move(slots_), std::move(body_));
     }
@@ -392,7 +399,7 @@ class pool::submit_op {
 
  private:
   core::shared<core::pool_slots> slots_;
-  task<T> body_;
+  Body body_;
   [[no_unique_address]] into into_;
 };
 

@@ -16,9 +16,21 @@ namespace weir {
 
 namespace core {
 
-/// A task that runs on its own. Derived says what happens to what it comes to: store(value), which may throw what
-/// moving a T throws, or fail(exception); and then, when the frame is gone, ended(failed), which may destroy it.
-template <class T, class Derived>
+/// What runs a body: a task does that itself.
+template <class Body>
+struct running_of {
+  using type = Body;
+};
+template <class Body>
+  requires requires { typename Body::running; }
+struct running_of<Body> {
+  using type = typename Body::running;
+};
+
+/// A task, or what a front runs as one, on its own. Derived says what happens to what it comes to: store(value), which
+/// may throw what moving that throws, or fail(exception); and then, when the frame is gone, ended(failed), which may
+/// destroy it.
+template <class Body, class Derived>
 class detached : private work, private task_end {
  public:
   detached(const detached&) = delete;
@@ -28,7 +40,7 @@ class detached : private work, private task_end {
   void post() noexcept { context_.executor.post(*this); }
 
  protected:
-  detached(executor_ref where, task<T> body, platform::stop_token stop) noexcept
+  detached(executor_ref where, Body body, platform::stop_token stop) noexcept
       : work([](work& posted) noexcept {
           auto& self = static_cast<detached&>(posted);
           self.body_.start(self.context_, self);
@@ -63,22 +75,22 @@ class detached : private work, private task_end {
   }
 
   void store_value(Derived& self) {
-    if constexpr (std::is_void_v<T>) {
+    if constexpr (std::is_void_v<typename Body::value_type>) {
       self.store();
     } else {
       self.store(body_.take());
     }
   }
 
-  task<T> body_;
+  typename running_of<Body>::type body_;
   context context_;
 };
 
 template <class T>
-class spawned final : public future_state<T>, public detached<T, spawned<T>> {
+class spawned final : public future_state<T>, public detached<task<T>, spawned<T>> {
  public:
   spawned(executor_ref where, task<T> body, platform::stop_token stop) noexcept
-      : future_state<T>(user_count), detached<T, spawned>(where, std::move(body), std::move(stop)) {}
+      : future_state<T>(user_count), detached<task<T>, spawned>(where, std::move(body), std::move(stop)) {}
 
   void ended(bool) noexcept {
     this->tell();

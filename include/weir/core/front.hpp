@@ -3,7 +3,7 @@
 // How a front (Asio's) adds to what is below it, which knows nothing of it: functions that are found by this argument.
 //   initiate(front, operation, token)   starts an operation in the way of a completion token
 //   as_awaitable(front, x)              what to co_await for an x that is none by itself
-//   as_task(front, x)                   a task that does what x would
+//   as_task(front, x)                   what can be started as a task can, and does what x would
 
 #include <utility>
 

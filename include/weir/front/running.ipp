@@ -32,9 +32,9 @@ struct hosting {
 template <class T>
 class spawned final : private hosting,
                       public core::future_state<T>,
-                      public core::detached<T, spawned<T>>,
+                      public core::detached<task<T>, spawned<T>>,
                       private core::tenant {
-  using running = core::detached<T, spawned>;
+  using running = core::detached<task<T>, spawned>;
 
  public:
   spawned(const any_executor& where, task<T> body, platform::stop_token stop)

@@ -219,7 +219,7 @@ class service final : public net::execution_context::service {
   }
 
   void dispatch(train& opened) noexcept {
-    net::post(opened.where, [this, &opened] { run(opened); });
+    net::require(opened.where, net::execution::blocking.never).execute([this, &opened] { run(opened); });
   }
 
   static bool is_aboard(train* list, work& item) noexcept {
@@ -238,20 +238,16 @@ class service final : public net::execution_context::service {
   }
 
   void run(train& left) {
-    {
-      const std::lock_guard lock(mutex_);
-      unlink(open_, left);
-      left.next = std::exchange(running_, &left);
-    }
+    any_executor done;  // goes after the lock: the context may find that it has nothing more to do
     std::exception_ptr thrown;
     auto& here = platform::local<thrown_here>();
     auto* const outer = std::exchange(here.by_handler, &thrown);
-    while (work* item = next_of(left)) {
+    for (work* item = leave(left, done); item != nullptr; item = next_of(left, done)) {
       item->run();
       if (thrown) break;
     }
     here.by_handler = outer;
-    if (!thrown) return put_away(left);
+    if (!thrown) return;
     run_later(left);
     std::rethrow_exception(thrown);
   }
@@ -266,16 +262,28 @@ class service final : public net::execution_context::service {
     dispatch(interrupted);
   }
 
-  work* next_of(train& left) noexcept {
+  /// Nobody boards any more.
+  work* leave(train& left, any_executor& done) noexcept {
     const std::lock_guard lock(mutex_);
-    return left.aboard.pop_front();
+    unlink(open_, left);
+    left.next = std::exchange(running_, &left);
+    return take_from(left, done);
   }
 
-  void put_away(train& empty) noexcept {
-    const any_executor done = std::move(empty.where);  // goes after the lock: the context may find it has no more to do
+  work* next_of(train& left, any_executor& done) noexcept {
     const std::lock_guard lock(mutex_);
-    unlink(running_, empty);
-    empty.next = std::exchange(free_, &empty);
+    return take_from(left, done);
+  }
+
+  /// Under the lock. Null: there is none, and the train is put away.
+  work* take_from(train& left, any_executor& done) noexcept {
+    work* item = left.aboard.pop_front();
+    if (item == nullptr) {
+      unlink(running_, left);
+      std::swap(left.where, done);
+      left.next = std::exchange(free_, &left);
+    }
+    return item;
   }
 
   static constexpr int most_looked_at = 8;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <weir/core/context.hpp>
+#include <weir/core/made.hpp>
 #include <weir/core/work.hpp>
 #include <weir/run/task.hpp>
 
@@ -52,17 +53,16 @@ auto awaited(std::tuple<Error, Args...>&& args) {
                     std::move(args));
 }
 
-/// What Asio calls when an operation completes that a coroutine awaits.
+/// What Asio calls when an operation completes that somebody awaits; whichever of the two goes first tells the other.
 template <class Awaiting>
-class awaiting_handler {
+class telling_handler {
  public:
-  explicit awaiting_handler(Awaiting& by) noexcept : awaits_(&by), where_(by.home()) { by.handler_ = this; }
-  awaiting_handler(awaiting_handler&& from) noexcept
-      : awaits_(std::exchange(from.awaits_, nullptr)), where_(std::move(from.where_)) {
+  explicit telling_handler(Awaiting& by) noexcept : awaits_(&by) { by.handler_ = this; }
+  telling_handler(telling_handler&& from) noexcept : awaits_(std::exchange(from.awaits_, nullptr)) {
     if (awaits_ != nullptr) awaits_->handler_ = this;
   }
-  awaiting_handler& operator=(awaiting_handler&&) = delete;
-  ~awaiting_handler() {
+  telling_handler& operator=(telling_handler&&) = delete;
+  ~telling_handler() {
     if (awaits_ != nullptr) awaits_->handler_ = nullptr;
   }
 
@@ -71,12 +71,22 @@ class awaiting_handler {
     if (awaits_ != nullptr) std::exchange(awaits_, nullptr)->complete(std::forward<Args>(args)...);
   }
 
-  /// Where the coroutine runs, if that is known and one of Asio's.
+  /// By who awaits, and goes.
+  void forget() noexcept { awaits_ = nullptr; }
+
+ private:
+  Awaiting* awaits_;
+};
+
+/// The same for a coroutine, and where that runs, if it is known and an executor of Asio's.
+template <class Awaiting>
+class awaiting_handler : public telling_handler<Awaiting> {
+ public:
+  explicit awaiting_handler(Awaiting& by) noexcept : telling_handler<Awaiting>(by), where_(by.home()) {}
+
   [[nodiscard]] const std::optional<any_executor>& where() const noexcept { return where_; }
 
  private:
-  friend Awaiting;
-  Awaiting* awaits_;
   std::optional<any_executor> where_;
 };
 
@@ -95,7 +105,7 @@ class [[nodiscard(
   awaiting(awaiting&& unstarted) noexcept
       : initiation_(std::move(unstarted.initiation_)), args_(std::move(unstarted.args_)) {}
   ~awaiting() {
-    if (handler_ != nullptr) handler_->awaits_ = nullptr;
+    if (handler_ != nullptr) handler_->forget();
   }
 
   /// By a coroutine that knows where it runs.
@@ -111,6 +121,7 @@ class [[nodiscard(
  private:
   using handler = awaiting_handler<awaiting>;
   friend handler;
+  friend telling_handler<awaiting>;
 
   [[nodiscard]] target* host() const noexcept {
     return context_ != nullptr ? context_->executor.template as<target>() : nullptr;
@@ -137,24 +148,84 @@ class [[nodiscard(
   std::tuple<InitArgs...> args_;
   core::context* context_ = nullptr;
   std::coroutine_handle<> owner_;
-  handler* handler_ = nullptr;
+  telling_handler<awaiting>* handler_ = nullptr;
   std::optional<std::tuple<Args...>> outcome_;
 };
 
-/// The executor of the task that awaits it.
-class [[nodiscard]] host_executor {
+#if defined(WEIR_HAS_ASIO_AWAITABLE)
+/// An awaitable of Asio's, for what runs tasks.
+template <class T>
+class awaitable_body {
  public:
-  void enter(core::context& where) noexcept { host_ = where.executor.as<target>(); }
-  bool await_ready() const noexcept { return true; }
-  void await_suspend(std::coroutine_handle<>) const noexcept {}
-  any_executor await_resume() const {
-    if (host_ == nullptr) throw std::logic_error("weir: an asio::awaitable runs only on an executor of Asio's");
-    return host_->where();
-  }
+  using value_type = T;
+  class running;
+
+  explicit awaitable_body(net::awaitable<T> body) noexcept : body_(std::move(body)) {}
+  explicit operator bool() const noexcept { return body_.valid(); }
 
  private:
-  target* host_ = nullptr;
+  net::awaitable<T> body_;
 };
+
+/// It stays where it is once it has started.
+template <class T>
+class awaitable_body<T>::running {
+ public:
+  running() noexcept = default;
+  explicit running(awaitable_body body) noexcept : body_(std::move(body.body_)) {}
+  running& operator=(running&& unstarted) noexcept {
+    forget();
+    const auto gone = std::move(body_);  // Asio's assignment destroys nothing
+    body_ = std::move(unstarted.body_);
+    return *this;
+  }
+  ~running() { forget(); }
+
+  void start(core::context& where, core::task_end& end) noexcept {
+    end_ = &end;
+    try {
+      auto* const host = where.executor.as<target>();
+      if (host == nullptr) throw std::logic_error("weir: an asio::awaitable runs only on an executor of Asio's");
+      net::co_spawn(host->where(), std::move(body_), telling_handler(*this));
+    } catch (...) {
+      finish(std::current_exception());
+    }
+  }
+
+  T take() { return made_.take(); }
+  [[nodiscard]] std::exception_ptr exception() const noexcept { return made_.exception(); }
+
+ private:
+  friend telling_handler<running>;
+
+  template <class... Value>
+  void complete(std::exception_ptr thrown, Value&&... value) noexcept {
+    handler_ = nullptr;
+    if (!thrown) {
+      try {
+        made_.set(std::forward<Value>(value)...);
+      } catch (...) {  // what it returned could not be moved
+        thrown = std::current_exception();
+      }
+    }
+    finish(std::move(thrown));
+  }
+
+  void finish(std::exception_ptr thrown) noexcept {
+    if (thrown) made_.fail(std::move(thrown));
+    end_->ended().resume();
+  }
+
+  void forget() noexcept {
+    if (handler_ != nullptr) std::exchange(handler_, nullptr)->forget();
+  }
+
+  net::awaitable<T> body_;
+  core::task_end* end_ = nullptr;
+  telling_handler<running>* handler_ = nullptr;
+  core::made<T> made_;
+};
+#endif
 
 }  // namespace front
 
@@ -168,11 +239,10 @@ auto as_awaitable(front_tag, Deferred&& deferred) {
 }
 
 #if defined(WEIR_HAS_ASIO_AWAITABLE)
-/// An awaitable of Asio's as a task, on an executor of Asio's.
+/// An awaitable of Asio's, on an executor of Asio's.
 template <class T>
-task<T> as_task(front_tag, net::awaitable<T> body) {
-  const front::any_executor where = co_await front::host_executor();
-  co_return co_await net::co_spawn(where, std::move(body), use_task);
+front::awaitable_body<T> as_task(front_tag, net::awaitable<T> body) {
+  return front::awaitable_body<T>(std::move(body));
 }
 #endif
 
