@@ -206,10 +206,10 @@ class handler_wait final : private wait::wait_state<Op, Limits>, private core::t
     core::context where(place_.where(), {}, {});
     state::enter(where);
     this->run_ = [](work& told) noexcept { of(told).post(); };
-    this->raced_by(core::deciders::anybody);  // the slot
     place_.where().enlist(*this);
     const bool decided = this->ready();  // first: what that runs, as a barrier's function, may fire the slot
     if (auto cancels = net::get_associated_cancellation_slot(place_.handler); cancels.is_connected()) {
+      this->raced_by(core::deciders::anybody);
       cancels.template emplace<on_slot>(on_slot{this});
     }
     if (decided || !this->enqueue()) post();

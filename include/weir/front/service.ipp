@@ -84,6 +84,7 @@ class context_timers final : public timer_service {
 /// What one post runs.
 struct train {
   train* next = nullptr;
+  train* prev = nullptr;
   any_executor where;
   work_list aboard;  // more may board until it has left
 };
@@ -122,8 +123,8 @@ class service final : public net::execution_context::service {
   ~service() override {
     // release: pairs with of(), which must not take a new service at this address for this one
     services_destroyed.fetch_add(1, std::memory_order_release);
-    while (free_ != nullptr) delete std::exchange(free_, free_->next);
-    while (open_ != nullptr) delete std::exchange(open_, open_->next);
+    while (const train* each = free_.pop_front()) delete each;
+    while (const train* each = open_.pop_front()) delete each;
   }
 
   /// The first to be ready on an executor posts; who is ready there before that has run goes along.
@@ -204,17 +205,18 @@ class service final : public net::execution_context::service {
 
   train* open_on(const any_executor& where) noexcept {
     int looked_at = 0;
-    for (train* each = open_; each != nullptr && looked_at < most_looked_at; each = each->next, ++looked_at) {
+    for (train* each = open_.front(); each != nullptr && looked_at < most_looked_at; each = open_.after(*each)) {
       if (each->where == where) return each;
+      ++looked_at;
     }
     return nullptr;
   }
 
   train* open(const any_executor& where) noexcept {
-    train* opened = free_ != nullptr ? std::exchange(free_, free_->next) : new (std::nothrow) train;
+    train* opened = free_.empty() ? new (std::nothrow) train : free_.pop_front();
     if (opened == nullptr) std::terminate();  // a wake-up cannot fail, and must not be lost
     opened->where = where;
-    opened->next = std::exchange(open_, opened);
+    open_.push_front(*opened);
     return opened;
   }
 
@@ -222,33 +224,25 @@ class service final : public net::execution_context::service {
     net::require(opened.where, net::execution::blocking.never).execute([this, &opened] { run(opened); });
   }
 
-  static bool is_aboard(train* list, work& item) noexcept {
-    for (; list != nullptr; list = list->next) {
-      if (list->aboard.remove(item)) return true;
+  static bool is_aboard(const core::ring<train>& any, work& item) noexcept {
+    for (train* each = any.front(); each != nullptr; each = any.after(*each)) {
+      if (each->aboard.remove(item)) return true;
     }
     return false;
   }
 
-  static void unlink(train*& list, train& gone) noexcept {
-    for (train** at = &list; *at != nullptr; at = &(*at)->next) {
-      if (*at != &gone) continue;
-      *at = gone.next;
-      return;
-    }
-  }
-
   void run(train& left) {
-    any_executor done;  // goes after the lock: the context may find that it has nothing more to do
+    any_executor done;  // the train's, once it has come to its last. It goes under no lock: it may be the context's end
     std::exception_ptr thrown;
     auto& here = platform::local<thrown_here>();
     auto* const outer = std::exchange(here.by_handler, &thrown);
     for (work* item = leave(left, done); item != nullptr; item = next_of(left, done)) {
       item->run();
-      if (thrown) break;
+      if (done || thrown) break;
     }
     here.by_handler = outer;
     if (!thrown) return;
-    run_later(left);
+    if (!done) run_later(left);
     std::rethrow_exception(thrown);
   }
 
@@ -256,8 +250,8 @@ class service final : public net::execution_context::service {
   void run_later(train& interrupted) noexcept {
     {
       const std::lock_guard lock(mutex_);
-      unlink(running_, interrupted);
-      interrupted.next = std::exchange(open_, &interrupted);
+      running_.remove(interrupted);
+      open_.push_front(interrupted);
     }
     dispatch(interrupted);
   }
@@ -265,8 +259,8 @@ class service final : public net::execution_context::service {
   /// Nobody boards any more.
   work* leave(train& left, any_executor& done) noexcept {
     const std::lock_guard lock(mutex_);
-    unlink(open_, left);
-    left.next = std::exchange(running_, &left);
+    open_.remove(left);
+    running_.push_front(left);
     return take_from(left, done);
   }
 
@@ -275,13 +269,13 @@ class service final : public net::execution_context::service {
     return take_from(left, done);
   }
 
-  /// Under the lock. Null: there is none, and the train is put away.
+  /// Under the lock. With the last the train is put away.
   work* take_from(train& left, any_executor& done) noexcept {
     work* item = left.aboard.pop_front();
-    if (item == nullptr) {
-      unlink(running_, left);
+    if (left.aboard.empty()) {
+      running_.remove(left);
+      free_.push_front(left);
       std::swap(left.where, done);
-      left.next = std::exchange(free_, &left);
     }
     return item;
   }
@@ -292,9 +286,9 @@ class service final : public net::execution_context::service {
 
   core::spin_lock mutex_;  // for a few instructions each time
   core::ring<core::tenant> tenants_;
-  train* open_ = nullptr;     // posted, not running
-  train* running_ = nullptr;  // each on a thread of its own
-  train* free_ = nullptr;
+  core::ring<train> open_;     // posted, not running; the latest first
+  core::ring<train> running_;  // each on a thread of its own
+  core::ring<train> free_;
   bool shut_ = false;
   std::mutex making_;  // of what follows
   std::optional<context_timers> timers_;
