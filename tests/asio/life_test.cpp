@@ -68,6 +68,35 @@ TEST(asio_life, destroying_the_context_gives_back_what_was_granted) {
   EXPECT_EQ(items.try_pop(), 7);
 }
 
+// The first of the two is granted and destroyed; what it gives back is granted to the second, which is ready behind it.
+TEST(asio_life, what_a_context_that_goes_gives_back_may_be_granted_to_another_that_goes) {
+  semaphore sem(0);
+  semaphore other(0);
+  {
+    asio::io_context io;
+    const auto never = [](net_error) { ADD_FAILURE() << "called"; };
+    other.acquire()(asio::bind_executor(io, never));
+    sem.acquire()(asio::bind_executor(io, never));
+    sem.acquire()(asio::bind_executor(io, never));
+    sem.release();
+    other.release();
+  }
+  EXPECT_EQ(sem.available(), 1u);
+  EXPECT_EQ(other.available(), 1u);
+}
+
+TEST(asio_life, what_is_ready_on_a_strand_that_nobody_else_holds_goes_with_its_context) {
+  semaphore sem(0);
+  {
+    asio::io_context io;
+    const auto never = [](net_error) { ADD_FAILURE() << "called"; };
+    sem.acquire()(asio::bind_executor(io, never));  // weir's service is there before that of strands
+    sem.acquire()(asio::bind_executor(asio::make_strand(io), never));
+    sem.release(2);
+  }
+  EXPECT_EQ(sem.available(), 2u);
+}
+
 TEST(asio_life, destroying_the_context_destroys_its_tasks_and_gives_back_what_they_hold) {
   mutex m;
   semaphore sem(0);

@@ -9,6 +9,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -249,6 +250,38 @@ class counting_executor {
   asio::io_context* io_;
   int* posts_;
 };
+
+asio::awaitable<void> writes_as_awaitable(semaphore& sem, std::string& order, char name) {
+  co_await sem.acquire()(asio::use_awaitable);
+  order += name;
+}
+
+task<> writes_as_task(semaphore& sem, std::string& order, char name) {
+  co_await sem.acquire();
+  order += name;
+}
+
+TEST(running, G3_awaitables_handlers_and_tasks_on_one_context_go_on_in_the_order_in_which_they_came) {
+  asio::io_context io;
+  semaphore sem(0);
+  std::string order;
+  for (char name = 'a'; name != 'i'; ++name) {
+    switch (name % 3) {
+      case 0:
+        asio::co_spawn(io, writes_as_awaitable(sem, order, name), asio::detached);
+        break;
+      case 1:
+        sem.acquire()(asio::bind_executor(io, [&order, name](net_error) { order += name; }));
+        break;
+      default:
+        std::ignore = spawn(io.get_executor(), writes_as_task(sem, order, name));
+    }
+    io.poll();
+  }
+  sem.release(8);
+  io.run();
+  EXPECT_EQ(order, "abcdefgh");
+}
 
 TEST(running, many_wake_ups_from_one_release_cost_one_post) {
   asio::io_context io;

@@ -112,7 +112,7 @@ class in_context {
  public:
   template <class Given>
   in_context(const any_executor& to, Given&& given)
-      : handler(std::forward<Given>(given)), service_(&service::of(to)), tracked_(track(to)) {}
+      : service_(&service::of(to)), tracked_(track(to)), handler(std::forward<Given>(given)) {}
   [[nodiscard]] executor_ref where() noexcept { return executor_ref(*this); }
 
   void post(work& item) noexcept { service_->post(executor(), item); }
@@ -120,8 +120,6 @@ class in_context {
   core::timer_source& timers() noexcept { return service_->timers(executor()); }
   void enlist(core::tenant& pending) noexcept { service_->enlist(pending); }
   void delist(core::tenant& pending) noexcept { service_->delist(pending); }
-
-  Handler handler;
 
  private:
   struct nothing {};
@@ -133,16 +131,20 @@ class in_context {
       return net::prefer(to, net::execution::outstanding_work.tracked);
     }
   }
-  decltype(auto) executor() const noexcept {
+  /// One that does not track: whoever is ready there goes with the same train.
+  any_executor executor() const noexcept {
     if constexpr (is_at_work<Handler>) {
       return net::get_associated_executor(handler);
     } else {
-      return (tracked_);
+      return net::prefer(tracked_, net::execution::outstanding_work.untracked);
     }
   }
 
   service* service_;
   [[no_unique_address]] decltype(track(std::declval<any_executor>())) tracked_;
+
+ public:
+  Handler handler;  // goes before the work that is tracked for it
 };
 
 /// Memory that AddressSanitizer watches is not used again: it would miss whoever touches it too late.
@@ -232,8 +234,8 @@ class handler_wait final : private wait::wait_state<Op, Limits>, private core::t
     try {
       deliver();
     } catch (...) {
-      if (thrown == nullptr) std::terminate();  // not called by Asio: there is nobody to throw to
-      *thrown = std::current_exception();
+      if (thrown == nullptr) std::terminate();           // not called by Asio: there is nobody to throw to
+      if (!*thrown) *thrown = std::current_exception();  // the first, if what it let through has thrown as well
     }
   }
 

@@ -124,7 +124,6 @@ class service final : public net::execution_context::service {
     // release: pairs with of(), which must not take a new service at this address for this one
     services_destroyed.fetch_add(1, std::memory_order_release);
     while (const train* each = free_.pop_front()) delete each;
-    while (const train* each = open_.pop_front()) delete each;
   }
 
   /// The first to be ready on an executor posts; who is ready there before that has run goes along.
@@ -132,6 +131,7 @@ class service final : public net::execution_context::service {
     train* opened = nullptr;
     {
       const std::lock_guard lock(mutex_);
+      if (shut_) return;  // nothing runs any more: who is posted is evicted too
       train* joined = open_on(where);
       if (joined == nullptr) joined = opened = open(where);
       joined->aboard.push_back(item);
@@ -200,6 +200,7 @@ class service final : public net::execution_context::service {
       if (pending == nullptr) break;
       pending->evict(*pending);
     }
+    while (const train* each = open_.pop_front()) delete each;  // now: their strands' service may go before this one
     timers_.reset();
   }
 

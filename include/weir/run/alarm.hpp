@@ -8,7 +8,6 @@
 #include <weir/core/timer.hpp>
 
 #if defined(__linux__)
-#include <cerrno>
 #include <ctime>
 
 #include <pthread.h>
@@ -40,7 +39,7 @@ class steady_condition {
   bool wait_until(std::unique_lock<std::mutex>& lock, time_point when) noexcept {
     const auto ns = when.time_since_epoch().count();
     const timespec at{ns / 1'000'000'000, ns % 1'000'000'000};
-    return pthread_cond_timedwait(&condition_, lock.mutex()->native_handle(), &at) != ETIMEDOUT;
+    return pthread_cond_timedwait(&condition_, lock.mutex()->native_handle(), &at) == 0;
   }
 
  private:

@@ -31,8 +31,7 @@ class timer_wheel {
   [[nodiscard]] bool empty() const noexcept { return levels_in_use_ == 0; }
 
   void arm(timer& added, time_point deadline) noexcept {
-    added.tick = ticks(deadline, rounding::up);  // up: never early
-    insert(added);
+    insert(added, ticks(deadline, rounding::up));  // up: never early
   }
 
   /// False: it was not armed (any more).
@@ -63,7 +62,7 @@ class timer_wheel {
       for (timer* next = nullptr; first != nullptr; first = next) {  // they share now_'s digit here: each belongs lower
         next = slots_[due.slot].after(*first);
         remove(*first);
-        insert(*first);
+        insert(*first, tick_of(*first));
       }
     }
     if (target > now_) now_ = target;
@@ -74,6 +73,11 @@ class timer_wheel {
   static constexpr unsigned digit_bits = 6;
   static constexpr std::size_t slots_per_level = 1U << digit_bits;
   static constexpr std::size_t level_count = 9;
+
+  static constexpr unsigned slot_bits = 10;  // of a timer's place; above them is its tick, of at most 2^53
+
+  static tick tick_of(const timer& armed) noexcept { return armed.place >> slot_bits; }
+  static std::size_t slot_of(const timer& armed) noexcept { return armed.place % (1U << slot_bits); }
 
   enum class rounding { down, up };
   struct due_slot {
@@ -93,22 +97,24 @@ class timer_wheel {
     return time_point(resolution * static_cast<duration::rep>(at));
   }
 
-  void insert(timer& added) noexcept {
-    if (added.tick < now_) added.tick = now_;  // overdue: the slot of this very tick
-    const tick differs = added.tick ^ now_;
+  void insert(timer& added, tick due) noexcept {
+    if (due < now_) due = now_;  // overdue: the slot of this very tick
+    const tick differs = due ^ now_;
     const std::size_t level = differs == 0 ? 0 : (static_cast<std::size_t>(std::bit_width(differs)) - 1) / digit_bits;
-    const std::size_t digit = (added.tick >> (level * digit_bits)) % slots_per_level;
-    added.slot = level * slots_per_level + digit;
-    slots_[added.slot].push_back(added);
+    const std::size_t digit = (due >> (level * digit_bits)) % slots_per_level;
+    const std::size_t slot = level * slots_per_level + digit;
+    added.place = due << slot_bits | slot;
+    slots_[slot].push_back(added);
     slots_in_use_[level] |= std::uint64_t{1} << digit;
     levels_in_use_ |= 1U << level;
   }
 
   void remove(timer& armed) noexcept {
-    slots_[armed.slot].remove(armed);
-    if (!slots_[armed.slot].empty()) return;
-    const std::size_t level = armed.slot / slots_per_level;
-    slots_in_use_[level] &= ~(std::uint64_t{1} << (armed.slot % slots_per_level));
+    const std::size_t slot = slot_of(armed);
+    slots_[slot].remove(armed);
+    if (!slots_[slot].empty()) return;
+    const std::size_t level = slot / slots_per_level;
+    slots_in_use_[level] &= ~(std::uint64_t{1} << (slot % slots_per_level));
     if (slots_in_use_[level] == 0) levels_in_use_ &= ~(1U << level);
   }
 

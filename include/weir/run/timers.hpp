@@ -53,6 +53,7 @@ class timer_service : public core::timer_source {
     core::flat_loop::scope gather;  // everybody is told before anybody's code runs
     for (;;) {
       core::timer* expired = nullptr;
+      core::timer::fire_function fire = nullptr;
       {
         std::lock_guard lock(lock_);
         expired = wheel_.expire(time);
@@ -61,9 +62,10 @@ class timer_service : public core::timer_source {
           wakes_at_ = next.value_or(core::time_point::max());
           return next;
         }
-        if (!expired->claim(*expired)) continue;  // it lost: its owner may go on, and away, as soon as we unlock
+        fire = expired->claim(*expired);
+        if (fire == nullptr) continue;  // it lost: its owner may go on, and away, as soon as we unlock
       }
-      expired->fire(*expired);
+      fire(*expired);
     }
   }
 

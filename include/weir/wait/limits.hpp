@@ -42,7 +42,6 @@ struct time_limit : core::timer {
   core::duration within = core::duration::max();
   core::time_point until = core::time_point::max();
   core::timer_source* source = nullptr;
-  bool armed = false;
 
   void enter(core::context& where) noexcept { source = where.executor.timers(); }
 
@@ -55,12 +54,12 @@ struct time_limit : core::timer {
     return until <= now;
   }
 
-  void arm() noexcept {
-    armed = true;
+  void arm(claim_function at_expiry) noexcept {
+    claim = at_expiry;
     source->arm(*this, until);
   }
   /// False: it was not armed (any more).
-  bool disarm() noexcept { return armed && source->disarm(*this); }
+  bool disarm() noexcept { return claim != nullptr && source->disarm(*this); }
 };
 
 template <>

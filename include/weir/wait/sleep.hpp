@@ -40,14 +40,13 @@ class sleep_op {
   core::answer start(node& starting, core::completion&) noexcept {
     if (starting.wait->decided()) return core::answer::lost;
     starting.clock.sleeper = &starting;
-    starting.clock.claim = [](core::timer& t) noexcept {
-      return sleeper_of(t).decide(core::outcome::granted) == core::answer::done;
-    };
-    starting.clock.fire = [](core::timer& t) noexcept {
-      core::completion done;
-      done.add(*sleeper_of(t).wait);
-    };
-    starting.clock.arm();
+    starting.clock.arm([](core::timer& t) noexcept -> core::timer::fire_function {
+      if (sleeper_of(t).decide(core::outcome::granted) != core::answer::done) return nullptr;
+      return [](core::timer& won) noexcept {
+        core::completion done;
+        done.add(*sleeper_of(won).wait);
+      };
+    });
     return core::answer::queued;
   }
 

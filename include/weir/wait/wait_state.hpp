@@ -38,9 +38,9 @@ concept repeating = requires(Op& op, typename Op::node& node, core::outcome verd
 };
 
 template <core::waitable Op, unsigned Limits>
-class wait_state : public std::conditional_t<settling<Op>, core::settling_claim, core::claim>,
-                   private time_limit<(Limits & timed) != 0>,
-                   private stop_limit<(Limits & stop_on) != 0, wait_state<Op, Limits>> {
+class wait_state : private time_limit<(Limits & timed) != 0>,
+                   private stop_limit<(Limits & stop_on) != 0, wait_state<Op, Limits>>,
+                   public std::conditional_t<settling<Op>, core::settling_claim, core::claim> {
  public:
   using value_type = typename Op::value_type;
   using node = typename Op::node;
@@ -237,11 +237,12 @@ class wait_state : public std::conditional_t<settling<Op>, core::settling_claim,
 
   void arm() noexcept {
     if constexpr ((Limits & timed) != 0) {
-      time_part::claim = [](core::timer& t) noexcept { return of(t).decide_to_leave(core::outcome::timed_out); };
-      time_part::fire = [](core::timer& t) noexcept {
-        if (of(t).arrive()) leave(of(t));
-      };
-      time_part::arm();
+      time_part::arm([](core::timer& t) noexcept -> core::timer::fire_function {
+        if (!of(t).decide_to_leave(core::outcome::timed_out)) return nullptr;
+        return [](core::timer& won) noexcept {
+          if (of(won).arrive()) leave(of(won));
+        };
+      });
     }
     if constexpr ((Limits & stop_on) != 0) {
       this->registration.emplace(this->token, typename stop_part::on_stop{this});

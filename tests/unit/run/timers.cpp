@@ -27,12 +27,12 @@ struct probe : weir::core::timer {
   explicit probe(std::function<void()> at_fire = [] {}) : then(std::move(at_fire)) {
     claim = [](weir::core::timer& self) noexcept {
       ++static_cast<probe&>(self).claimed;
-      return static_cast<probe&>(self).wins;
+      return static_cast<probe&>(self).wins ? fire_function(fire) : nullptr;
     };
-    fire = [](weir::core::timer& self) noexcept {
-      ++static_cast<probe&>(self).fired;
-      static_cast<probe&>(self).then();
-    };
+  }
+  static void fire(weir::core::timer& self) noexcept {
+    ++static_cast<probe&>(self).fired;
+    static_cast<probe&>(self).then();
   }
   std::function<void()> then;
   bool wins = true;
@@ -152,11 +152,11 @@ TEST(manual_timers, an_expiry_leaves_those_armed_for_later) {
 TEST(manual_timers, one_that_fires_may_go_away) {
   struct short_lived : weir::core::timer {
     explicit short_lived(int& count) : fired(count) {
-      claim = [](weir::core::timer&) noexcept { return true; };
-      fire = [](weir::core::timer& self) noexcept {
-        ++static_cast<short_lived&>(self).fired;
-        delete &static_cast<short_lived&>(self);
-      };
+      claim = [](weir::core::timer&) noexcept { return fire_function(fire); };
+    }
+    static void fire(weir::core::timer& self) noexcept {
+      ++static_cast<short_lived&>(self).fired;
+      delete &static_cast<short_lived&>(self);
     }
     int& fired;
   };
@@ -265,9 +265,9 @@ TEST(timer_service, a_limit_at_the_end_of_time_does_not_keep_the_driver_busy) {
 TEST(timer_service, G1_arming_and_disarming_on_many_threads_while_time_goes_on_ends_each_exactly_once) {
   struct raced : weir::core::timer {
     raced() {
-      claim = [](weir::core::timer&) noexcept { return true; };
-      fire = [](weir::core::timer& self) noexcept { static_cast<raced&>(self).fired.store(true); };
+      claim = [](weir::core::timer&) noexcept { return fire_function(fire); };
     }
+    static void fire(weir::core::timer& self) noexcept { static_cast<raced&>(self).fired.store(true); }
     std::atomic<bool> fired{false};
   };
   weir::manual_timers timers(start);
