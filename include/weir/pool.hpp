@@ -238,7 +238,7 @@ class pool_job final : public Sink, public detached<Body, pool_job<Body, Sink>>,
 template <class Sink, class Body, class... Given>
 pool_job<Body, Sink>& started_in(shared<pool_slots> slots, Body&& body, Given&&... given) {
   try {
-    return *new pool_job<Body, Sink>(std::move(slots), std::move(body), std::forward<Given>(given)...);
+    return *new pool_job<Body, Sink>(std::move(slots), std::forward<Body>(body), std::forward<Given>(given)...);
   } catch (...) {  // by `new`, before anything was moved
     slots->return_slot();
     throw;
@@ -361,7 +361,7 @@ class pool {
   static auto start(core::shared<core::pool_slots> slots, Body&& body) {
     using state = core::future_state<typename Body::value_type>;
     constexpr int user_count = 2;  // its future, and the task until it has ended
-    auto& job = core::started_in<state>(std::move(slots), std::move(body), user_count);
+    auto& job = core::started_in<state>(std::move(slots), std::forward<Body>(body), user_count);
     future<typename Body::value_type> given{core::shared<state>(&job)};
     job.post();
     return given;
