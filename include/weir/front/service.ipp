@@ -30,7 +30,7 @@ const E* as(const any_executor& where) noexcept {
 
 /// The executor of the context itself, where `where` is known to be one of its strands. It counts as no work there.
 inline any_executor of_context(const any_executor& where) {
-  const any_executor idle = net::prefer(where, net::execution::outstanding_work.untracked);
+  any_executor idle = net::prefer(where, net::execution::outstanding_work.untracked);
   if (const auto* strand = as<net::strand<net::io_context::executor_type>>(idle)) return strand->get_inner_executor();
   if (const auto* strand = as<net::strand<net::thread_pool::executor_type>>(idle)) return strand->get_inner_executor();
   if (const auto* strand = as<net::strand<any_executor>>(idle)) return strand->get_inner_executor();
@@ -91,9 +91,11 @@ struct train {
 
 /// An executor that many may run on. Its context has work to do while any of them is there.
 struct shared_executor {
+  explicit shared_executor(any_executor named) : where(std::move(named)) {}
+
   any_executor where;
   std::size_t tenants = 0;  // the service's, and so is what follows
-  any_executor at_work{};
+  any_executor at_work;
 };
 
 /// What a handler has thrown, to be thrown out of the context's run().

@@ -17,8 +17,8 @@ namespace front {
 
 class target {
  public:
-  explicit target(any_executor where) : on_{std::move(where)}, service_(&service::of(on_.where)) {}
-  target(const target& other) noexcept : on_{other.where()}, service_(other.service_) {}
+  explicit target(any_executor where) : on_(std::move(where)), service_(&service::of(on_.where)) {}
+  target(const target& other) noexcept : on_(other.where()), service_(other.service_) {}
   target& operator=(const target&) = delete;
   ~target() = default;
 
