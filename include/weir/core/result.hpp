@@ -23,7 +23,7 @@ inline constexpr bool is_result = false;
 template <class T>
 inline constexpr bool is_result<result<T>> = true;
 
-/// What a result<void> holds. Not std::monostate: <variant> would cost each file that includes weir 20 ms.
+// What a result<void> holds. Not std::monostate: <variant> would cost each file that includes weir 20 ms.
 struct nothing {};
 }  // namespace core
 

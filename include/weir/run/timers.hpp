@@ -139,6 +139,7 @@ class basic_timer_thread final : public timer_service {
   Alarm alarm_;
 };
 
+/// The one that there is.
 using timer_thread = basic_timer_thread<core::alarm>;
 
 /// Driven by hand: time stands still until it is moved.
