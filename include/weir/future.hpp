@@ -29,6 +29,8 @@ namespace core {
 template <class T>
 class future_state {
  public:
+  static constexpr int self_made = 2;  // users: its future, and a task, which makes the value, until it has ended
+
   explicit future_state(int user_count = 1) noexcept : users_(user_count) {}
   future_state(const future_state&) = delete;
   future_state& operator=(const future_state&) = delete;

@@ -360,8 +360,7 @@ class pool {
   template <class Body>
   static auto start(core::shared<core::pool_slots> slots, Body&& body) {
     using state = core::future_state<typename Body::value_type>;
-    constexpr int user_count = 2;  // its future, and the task until it has ended
-    auto& job = core::started_in<state>(std::move(slots), std::forward<Body>(body), user_count);
+    auto& job = core::started_in<state>(std::move(slots), std::forward<Body>(body), state::self_made);
     future<typename Body::value_type> given{core::shared<state>(&job)};
     job.post();
     return given;

@@ -90,15 +90,13 @@ template <class T>
 class spawned final : public future_state<T>, public detached<task<T>, spawned<T>> {
  public:
   spawned(executor_ref where, task<T> body, platform::stop_token stop) noexcept
-      : future_state<T>(user_count), detached<task<T>, spawned>(where, std::move(body), std::move(stop)) {}
+      : future_state<T>(future_state<T>::self_made),
+        detached<task<T>, spawned>(where, std::move(body), std::move(stop)) {}
 
   void ended(bool) noexcept {
     this->tell();
     this->drop();
   }
-
- private:
-  static constexpr int user_count = 2;  // its future, and the task until it has ended
 };
 
 }  // namespace core

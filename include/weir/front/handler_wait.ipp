@@ -122,11 +122,9 @@ class in_context {
   void delist(core::tenant& pending) noexcept { service_->delist(pending); }
 
  private:
-  struct nothing {};
-
   static auto track(const any_executor& to) {
     if constexpr (is_at_work<Handler>) {
-      return nothing();
+      return core::nothing();
     } else {
       return net::prefer(to, net::execution::outstanding_work.tracked);
     }

@@ -39,9 +39,9 @@ class spawned final : private hosting,
  public:
   spawned(const any_executor& where, task<T> body, platform::stop_token stop)
       : hosting(where),
+        core::future_state<T>(core::future_state<T>::self_made),
         running(executor_ref(*host), std::move(body), std::move(stop)),
         tenant([](core::tenant& evicted) noexcept { static_cast<spawned&>(evicted).destroy_pending(); }) {
-    this->use();  // its own, until the task has ended
     host->enlist(*this);
   }
 
