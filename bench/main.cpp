@@ -13,5 +13,6 @@ int main(int argc, char** argv) {
   bench::add_pool(all);
   bench::add_asio_task(all);
   bench::add_asio_awaitable(all);
+  bench::add_asio_semaphore(all);
   return bench::serve(argc, argv, all);
 }

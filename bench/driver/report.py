@@ -33,7 +33,7 @@ WORKLOADS = """## The workloads
 | W10 | 1,000,000 trivial tasks through a limit of 64 |
 
 `weir` is `weir::task` on a `run_loop`, with several threads on a `thread_pool`; `weir asio_task` is `weir::task` on an io_context, `weir asio_awaitable` is
-`asio::awaitable` on an io_context.
+`asio::awaitable` on an io_context. Its W10 uses a `pool`; `weir asio_semaphore` is W10 as others do it, a semaphore that each task gives back.
 """
 
 

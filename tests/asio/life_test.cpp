@@ -180,6 +180,15 @@ TEST(asio_life, destroying_a_context_with_awaitables_that_hold_locks_leaks_nothi
   EXPECT_EQ(witness.use_count(), 1);
 }
 
+TEST(asio_life, an_awaitable_that_was_never_started_goes_quietly) {
+  semaphore sem(1);
+  {
+    asio::io_context io;
+    asio::co_spawn(io, sem.async_acquire(asio::use_awaitable), asio::detached);
+  }
+  EXPECT_EQ(sem.available(), 1u);
+}
+
 TEST(asio_life, G11_a_synchronizer_that_is_destroyed_first_completes_with_closed) {
   asio::io_context io;
   std::optional<semaphore> sem(std::in_place, 0);

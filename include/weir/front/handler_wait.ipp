@@ -164,27 +164,33 @@ auto allocator_of(const Handler& handler) noexcept {
   }
 }
 
-/// Place has the handler, and knows where it goes.
-template <class Op, unsigned Limits, class Handler, template <class> class Place>
-class handler_wait final : private wait::wait_state<Op, Limits>, private core::tenant {
+/// Derived has the handler's place(), which knows where it goes, and the memory of the wait: release() gives the
+/// handler out, and from then on nothing of the wait may be touched.
+template <class Op, unsigned Limits, class Derived>
+class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant {
+ protected:
   using state = wait::wait_state<Op, Limits>;
-  using allocator = typename std::allocator_traits<decltype(allocator_of(
-      std::declval<Handler&>()))>::template rebind_alloc<handler_wait>;
-  using allocating = std::allocator_traits<allocator>;
 
- public:
-  template <class Where, class Given>
-  static void start(state&& described, const Where& where, Given&& handler) {
-    allocator memory(allocator_of(handler));
-    auto* self = allocating::allocate(memory, 1);
-    try {
-      ::new (static_cast<void*>(self)) handler_wait(std::move(described), where, std::forward<Given>(handler));
-    } catch (...) {
-      allocating::deallocate(memory, self, 1);
-      throw;
+  explicit handler_wait(state&& described) noexcept
+      : state(std::move(described)),
+        tenant([](core::tenant& evicted) noexcept { static_cast<handler_wait&>(evicted).destroy_pending(); }) {}
+  ~handler_wait() = default;
+
+  void begin() noexcept {
+    core::context where(place().where(), {}, {});
+    state::enter(where);
+    this->run_ = [](work& told) noexcept { of(told).post(); };
+    place().where().enlist(*this);
+    const bool decided = this->ready();  // first: what that runs, as a barrier's function, may fire the slot
+    if (auto cancels = net::get_associated_cancellation_slot(place().handler); cancels.is_connected()) {
+      this->raced_by(core::deciders::anybody);
+      cancels.template emplace<on_slot>(on_slot{this});
     }
-    self->begin();
+    if (decided || !this->enqueue()) post();
   }
+
+  /// As it was described, for one that has not begun.
+  state&& unstarted() noexcept { return std::move(*this); }
 
  private:
   struct on_slot {
@@ -194,30 +200,13 @@ class handler_wait final : private wait::wait_state<Op, Limits>, private core::t
     }
   };
 
-  template <class Where, class Given>
-  handler_wait(state&& described, const Where& where, Given&& handler)
-      : state(std::move(described)),
-        tenant([](core::tenant& evicted) noexcept { static_cast<handler_wait&>(evicted).destroy_pending(); }),
-        place_(where, std::forward<Given>(handler)) {}
-
   static handler_wait& of(work& told) noexcept { return static_cast<handler_wait&>(static_cast<state&>(told)); }
-
-  void begin() noexcept {
-    core::context where(place_.where(), {}, {});
-    state::enter(where);
-    this->run_ = [](work& told) noexcept { of(told).post(); };
-    place_.where().enlist(*this);
-    const bool decided = this->ready();  // first: what that runs, as a barrier's function, may fire the slot
-    if (auto cancels = net::get_associated_cancellation_slot(place_.handler); cancels.is_connected()) {
-      this->raced_by(core::deciders::anybody);
-      cancels.template emplace<on_slot>(on_slot{this});
-    }
-    if (decided || !this->enqueue()) post();
-  }
+  Derived& self() noexcept { return static_cast<Derived&>(*this); }
+  auto& place() noexcept { return self().place(); }
 
   void post() noexcept {
     this->run_ = [](work& posted) noexcept { of(posted).complete(); };
-    place_.where().post(*this);
+    place().where().post(*this);
   }
 
   /// Decided already: what was granted, if it was, is given back instead of being delivered.
@@ -239,9 +228,7 @@ class handler_wait final : private wait::wait_state<Op, Limits>, private core::t
 
   void deliver() {
     auto outcome = take();
-    allocator memory(allocator_of(place_.handler));
-    Handler handler(std::move(place_.handler));
-    destroy(memory);
+    auto handler = self().release();
     auto error = error_of<Op>(outcome);
     if constexpr (std::is_void_v<typename Op::value_type>) {
       std::move(handler)(std::move(error));
@@ -272,27 +259,61 @@ class handler_wait final : private wait::wait_state<Op, Limits>, private core::t
 
   void retire() noexcept {
     this->finish();
-    place_.where().delist(*this);
-    if (auto cancels = net::get_associated_cancellation_slot(place_.handler); cancels.is_connected()) cancels.clear();
+    place().where().delist(*this);
+    if (auto cancels = net::get_associated_cancellation_slot(place().handler); cancels.is_connected()) cancels.clear();
   }
 
   /// With its context: it is never called, and what was granted is given back.
   void destroy_pending() noexcept {
-    this->abandon(place_.where());
-    place_.where().delist(*this);
+    this->abandon(place().where());
+    place().where().delist(*this);
+    self().release();
+  }
+
+  platform::atomic<bool> taken_back_{false};
+};
+
+/// In memory of its own, which the handler's allocator gives.
+template <class Op, unsigned Limits, class Handler, template <class> class Place>
+class allocated_wait final : private handler_wait<Op, Limits, allocated_wait<Op, Limits, Handler, Place>> {
+  using base = handler_wait<Op, Limits, allocated_wait>;
+  using allocator = typename std::allocator_traits<decltype(allocator_of(
+      std::declval<Handler&>()))>::template rebind_alloc<allocated_wait>;
+  using allocating = std::allocator_traits<allocator>;
+
+ public:
+  template <class Where, class Given>
+  static void start(typename base::state&& described, const Where& where, Given&& handler) {
+    allocator memory(allocator_of(handler));
+    auto* self = allocating::allocate(memory, 1);
+    try {
+      ::new (static_cast<void*>(self)) allocated_wait(std::move(described), where, std::forward<Given>(handler));
+    } catch (...) {
+      allocating::deallocate(memory, self, 1);
+      throw;
+    }
+    self->begin();
+  }
+
+ private:
+  friend base;
+
+  template <class Where, class Given>
+  allocated_wait(typename base::state&& described, const Where& where, Given&& handler)
+      : base(std::move(described)), place_(where, std::forward<Given>(handler)) {}
+  ~allocated_wait() = default;
+
+  Place<Handler>& place() noexcept { return place_; }
+
+  Handler release() {
     allocator memory(allocator_of(place_.handler));
-    destroy(memory);
-  }
-
-  void destroy(allocator& memory) noexcept {
-    this->~handler_wait();
+    Handler handler(std::move(place_.handler));
+    this->~allocated_wait();
     allocating::deallocate(memory, this, 1);
+    return handler;
   }
-
-  ~handler_wait() = default;
 
   Place<Handler> place_;
-  platform::atomic<bool> taken_back_{false};
 };
 
 /// What starts the wait once the token has made its handler.
@@ -326,12 +347,52 @@ class initiation {
  private:
   template <template <class> class Place, class Named, class Handler>
   void start(const Named& where, Handler&& handler) {
-    handler_wait<Op, Limits, std::decay_t<Handler>, Place>::start(wait::for_front::description(described_), where,
-                                                                  std::forward<Handler>(handler));
+    allocated_wait<Op, Limits, std::decay_t<Handler>, Place>::start(wait::for_front::description(described_), where,
+                                                                    std::forward<Handler>(handler));
   }
 
   operation<Op, Limits, Where> described_;
 };
+
+template <class Token, class Op, unsigned Limits, class Where>
+struct initiation_of {
+  using type = initiation<Op, Limits, Where>;
+};
+
+#if defined(WEIR_HAS_ASIO_AWAITABLE)
+/// The same for use_awaitable, which keeps what starts the wait in the frame that waits: so that is the wait.
+template <class Op, unsigned Limits>
+class awaited_wait final : private handler_wait<Op, Limits, awaited_wait<Op, Limits>> {
+  using base = handler_wait<Op, Limits, awaited_wait>;
+  using handler = typename net::async_result<net::use_awaitable_t<any_executor>, signature<Op>>::handler_type;
+
+ public:
+  template <class Where>
+  explicit awaited_wait(operation<Op, Limits, Where>&& described) noexcept
+      : base(wait::for_front::description(described)) {}
+  awaited_wait(awaited_wait&& other) noexcept : base(other.unstarted()) {}
+  awaited_wait& operator=(awaited_wait&&) = delete;
+  ~awaited_wait() = default;
+
+  void operator()(handler&& resumes) && {
+    place_.emplace(net::get_associated_executor(resumes), std::move(resumes));
+    this->begin();
+  }
+
+ private:
+  friend base;
+
+  in_context<handler>& place() noexcept { return *place_; }
+  handler release() noexcept { return std::move(place_->handler); }
+
+  std::optional<in_context<handler>> place_;
+};
+
+template <class Op, unsigned Limits, class Where>
+struct initiation_of<net::use_awaitable_t<any_executor>, Op, Limits, Where> {
+  using type = awaited_wait<Op, Limits>;
+};
+#endif
 
 }  // namespace front
 
@@ -340,14 +401,14 @@ namespace core {
 template <class Op, unsigned Limits, class Where, class Token>
   requires net::completion_token_for<std::decay_t<Token>, front::signature<Op>>
 auto initiate(front_tag, operation<Op, Limits, Where>&& described, Token&& token)
-    -> decltype(net::async_initiate<Token, front::signature<Op>>(std::declval<front::initiation<Op, Limits, Where>>(),
-                                                                 token)) {
+    -> decltype(net::async_initiate<Token, front::signature<Op>>(
+        std::declval<typename front::initiation_of<std::decay_t<Token>, Op, Limits, Where>::type>(), token)) {
   static_assert(
       !front::homeless<std::decay_t<Token>, front::signature<Op>> || !std::is_same_v<Where, wait::own_context>,
       "this handler has no executor: give it one with bind_executor(executor, handler), or say "
       "resume_on(executor) of the operation");
-  return net::async_initiate<Token, front::signature<Op>>(
-      front::initiation<Op, Limits, Where>(wait::for_front::taking_along(described)), token);
+  using initiation = typename front::initiation_of<std::decay_t<Token>, Op, Limits, Where>::type;
+  return net::async_initiate<Token, front::signature<Op>>(initiation(wait::for_front::taking_along(described)), token);
 }
 
 }  // namespace core

@@ -278,7 +278,7 @@ class service final : public net::execution_context::service {
     if (left.aboard.empty()) {
       running_.remove(left);
       free_.push_front(left);
-      std::swap(left.where, done);
+      done = std::move(left.where);
     }
     return item;
   }
