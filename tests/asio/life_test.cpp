@@ -308,6 +308,12 @@ TEST_P(asio_stress, G2_handlers_tasks_and_threads_with_limits_and_slots_lose_not
       if (!error) holds();
     }
   };
+  auto without_limit = [&]() -> asio::awaitable<void> {
+    for (int i = 0; i < waits_each; ++i) {
+      co_await sem.acquire()(asio::use_awaitable);
+      holds();
+    }
+  };
   auto as_task = [](semaphore& wanted, auto& held) -> task<> {
     for (int i = 0; i < waits_each; ++i) {
       if (co_await wanted.acquire().within(std::chrono::microseconds(i % 60))) held();
@@ -326,6 +332,7 @@ TEST_P(asio_stress, G2_handlers_tasks_and_threads_with_limits_and_slots_lose_not
   for (int i = 0; i < 3; ++i) {
     asio::co_spawn(asio::make_strand(io), as_awaitable, asio::detached);
     asio::co_spawn(asio::make_strand(io), with_slot, asio::detached);
+    asio::co_spawn(io, without_limit, asio::detached);
     tasks.push_back(spawn(io.get_executor(), as_task(sem, holds)));
   }
   {

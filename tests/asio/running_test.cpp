@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <future>
+#include <optional>
 #include <ranges>
 #include <stdexcept>
 #include <string>
@@ -94,6 +95,36 @@ TEST(running, the_tasks_of_a_strand_never_overlap) {
   }
   for (auto& each : made) EXPECT_TRUE(each.ready());
   EXPECT_EQ(overlaps, 0);
+}
+
+TEST(running, tasks_that_come_and_go_on_many_executors_from_many_threads_all_end_and_leave_no_work) {
+  constexpr int each = 300;
+  constexpr int strands = 12;
+  asio::io_context io;
+  std::vector<asio::any_io_executor> executors{io.get_executor()};
+  for (int i = 0; i < strands; ++i) executors.emplace_back(asio::make_strand(io));
+  std::atomic<int> ended{0};
+  auto counts = [](std::atomic<int>& into) -> task<> {
+    ++into;
+    co_return;
+  };
+  auto spawns = [&](std::size_t first) {
+    for (std::size_t i = first; i < first + each; ++i) {
+      spawn(executors[i % executors.size()], counts(ended)).get().wait();  // mostly the only one there
+      std::ignore = spawn(executors[i % 2], counts(ended));
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    auto at_work = std::make_optional(asio::make_work_guard(io));
+    for (int i = 0; i < 2; ++i) threads.emplace_back([&] { io.run(); });
+    {
+      const std::jthread one([&] { spawns(0); });
+      const std::jthread two([&] { spawns(5); });
+    }
+    at_work.reset();
+  }
+  EXPECT_EQ(ended, 4 * each);
 }
 
 TEST(running, resume_on_moves_a_task_to_a_strand_and_the_next_wait_brings_it_home) {

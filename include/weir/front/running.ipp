@@ -1,6 +1,5 @@
 // spawn, pool and for_each on executors of Asio's; awaitables of Asio's in a pool.
 
-#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -19,34 +18,27 @@ struct core::adapted<E> {
 
 namespace front {
 
-/// Constructed before the task that runs there, and gone as soon as that has ended: the future may outlive the context.
-struct hosting {
-  explicit hosting(const any_executor& where) : host(std::in_place, where) {}
-  void leave(core::tenant& guest) noexcept {
-    host->delist(guest);
-    host.reset();
-  }
-  std::optional<target> host;
+/// Known before the task that runs there, and left as soon as that has ended: the future may outlive the context.
+struct hosted : core::tenant {
+  hosted(const any_executor& where, void (*evicted)(core::tenant&) noexcept)
+      : tenant(evicted), host(service::of(where).lodge(where, *this)) {}
+  void leave() noexcept { host.leave(*this); }
+
+  lodging& host;
 };
 
 template <class T>
-class spawned final : private hosting,
-                      public core::future_state<T>,
-                      public core::detached<task<T>, spawned<T>>,
-                      private core::tenant {
+class spawned final : private hosted, public core::future_state<T>, public core::detached<task<T>, spawned<T>> {
   using running = core::detached<task<T>, spawned>;
 
  public:
   spawned(const any_executor& where, task<T> body, platform::stop_token stop)
-      : hosting(where),
+      : hosted(where, [](core::tenant& evicted) noexcept { static_cast<spawned&>(evicted).destroy_pending(); }),
         core::future_state<T>(core::future_state<T>::self_made),
-        running(executor_ref(*host), std::move(body), std::move(stop)),
-        tenant([](core::tenant& evicted) noexcept { static_cast<spawned&>(evicted).destroy_pending(); }) {
-    host->enlist(*this);
-  }
+        running(executor_ref(static_cast<target&>(host)), std::move(body), std::move(stop)) {}
 
   void ended(bool) noexcept {
-    leave(*this);
+    leave();
     this->tell();
     this->drop();
   }
@@ -54,7 +46,7 @@ class spawned final : private hosting,
  private:
   void destroy_pending() noexcept {
     this->destroy_body();
-    leave(*this);
+    leave();
     this->abandon();
     this->drop();
   }

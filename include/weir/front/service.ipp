@@ -83,11 +83,15 @@ class context_timers final : public timer_service {
 
 /// What one post runs.
 struct train {
+  [[nodiscard]] const any_executor& where() const noexcept { return goes_to; }
+
   train* next = nullptr;
   train* prev = nullptr;
-  any_executor where;
+  any_executor goes_to;
   work_list aboard;  // more may board until it has left
 };
+
+class lodging;
 
 /// An executor that many may run on. Its context has work to do while any of them is there.
 struct shared_executor {
@@ -134,7 +138,7 @@ class service final : public net::execution_context::service {
     {
       const std::lock_guard lock(mutex_);
       if (shut_) return;  // nothing runs any more: who is posted is evicted too
-      train* joined = open_on(where);
+      train* joined = one_on(where, open_);
       if (joined == nullptr) joined = opened = open(where);
       joined->aboard.push_back(item);
     }
@@ -178,6 +182,10 @@ class service final : public net::execution_context::service {
     if (--on.tenants == 0) std::swap(done, on.at_work);
   }
 
+  /// Of one that shares its executor with whoever else is there.
+  lodging& lodge(const any_executor& where, core::tenant& guest);
+  void leave(lodging& host, core::tenant& guest) noexcept;
+
   core::timer_source& timers(const any_executor& where) {
     const std::lock_guard lock(making_);
     if (!timers_) timers_.emplace(of_context(where));
@@ -206,10 +214,12 @@ class service final : public net::execution_context::service {
     timers_.reset();
   }
 
-  train* open_on(const any_executor& where) noexcept {
+  /// One of the latest.
+  template <class T>
+  static T* one_on(const any_executor& where, const core::ring<T>& any) noexcept {
     int looked_at = 0;
-    for (train* each = open_.front(); each != nullptr && looked_at < most_looked_at; each = open_.after(*each)) {
-      if (each->where == where) return each;
+    for (T* each = any.front(); each != nullptr && looked_at < most_looked_at; each = any.after(*each)) {
+      if (each->where() == where) return each;
       ++looked_at;
     }
     return nullptr;
@@ -218,13 +228,13 @@ class service final : public net::execution_context::service {
   train* open(const any_executor& where) noexcept {
     train* opened = free_.empty() ? new (std::nothrow) train : free_.pop_front();
     if (opened == nullptr) std::terminate();  // a wake-up cannot fail, and must not be lost
-    opened->where = where;
+    opened->goes_to = where;
     open_.push_front(*opened);
     return opened;
   }
 
   void dispatch(train& opened) noexcept {
-    net::require(opened.where, net::execution::blocking.never).execute([this, &opened] { run(opened); });
+    net::require(opened.where(), net::execution::blocking.never).execute([this, &opened] { run(opened); });
   }
 
   static bool is_aboard(const core::ring<train>& any, work& item) noexcept {
@@ -278,7 +288,7 @@ class service final : public net::execution_context::service {
     if (left.aboard.empty()) {
       running_.remove(left);
       free_.push_front(left);
-      done = std::move(left.where);
+      done = std::move(left.goes_to);
     }
     return item;
   }
@@ -289,8 +299,9 @@ class service final : public net::execution_context::service {
 
   core::spin_lock mutex_;  // for a few instructions each time
   core::ring<core::tenant> tenants_;
-  core::ring<train> open_;     // posted, not running; the latest first
-  core::ring<train> running_;  // each on a thread of its own
+  core::ring<lodging> lodgings_;  // the latest first
+  core::ring<train> open_;        // posted, not running; the latest first
+  core::ring<train> running_;     // each on a thread of its own
   core::ring<train> free_;
   bool shut_ = false;
   std::mutex making_;  // of what follows

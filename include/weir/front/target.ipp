@@ -1,6 +1,8 @@
 // An Asio executor as one of weir's. It is copied; its context must outlive what runs on it.
 
 #include <concepts>
+#include <memory>
+#include <mutex>
 #include <type_traits>
 #include <utility>
 
@@ -30,10 +32,55 @@ class target {
 
   [[nodiscard]] const any_executor& where() const noexcept { return on_.where; }
 
- private:
+ protected:
   shared_executor on_;
   service* service_;
 };
+
+/// The target of all tasks that were spawned on one executor, while any of them is there.
+class lodging final : public target {
+ public:
+  explicit lodging(const any_executor& where) : target(where) {
+    on_.at_work = net::prefer(where, net::execution::outstanding_work.tracked);
+  }
+
+  void leave(core::tenant& guest) noexcept { service_->leave(*this, guest); }
+
+  lodging* next = nullptr;
+  lodging* prev = nullptr;
+
+ private:
+  friend service;
+};
+
+inline lodging& service::lodge(const any_executor& where, core::tenant& guest) {
+  std::unique_ptr<lodging> made;  // under no lock
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      lodging* host = one_on(where, lodgings_);
+      if (host == nullptr && made) {
+        host = made.release();
+        lodgings_.push_front(*host);
+      }
+      if (host != nullptr) {
+        ++host->on_.tenants;
+        tenants_.push_back(guest);
+        return *host;
+      }
+    }
+    made = std::make_unique<lodging>(where);
+  }
+}
+
+inline void service::leave(lodging& host, core::tenant& guest) noexcept {
+  std::unique_ptr<lodging> empty;  // declared before the lock: the context may find that it has nothing to do
+  const std::lock_guard lock(mutex_);
+  tenants_.remove(guest);
+  if (--host.on_.tenants != 0) return;
+  lodgings_.remove(host);
+  empty.reset(&host);
+}
 
 /// What resume_on said.
 class named_target {
