@@ -205,7 +205,7 @@ class pool_job final : public Sink, public detached<Body, pool_job<Body, Sink>>,
   pool_job(shared<pool_slots> slots, Body body, Given&&... given) noexcept
       : Sink(std::forward<Given>(given)...),
         detached<Body, pool_job>(slots->where(), std::move(body), slots->stop_token()),
-        tenant([](tenant& evicted) noexcept { static_cast<pool_job&>(evicted).destroy_pending(); }),
+        tenant([](tenant& evicted) noexcept { static_cast<pool_job&>(evicted).evicted(); }),
         slots_(std::move(slots)) {
     slots_->where().enlist(*this);
   }
@@ -219,9 +219,8 @@ class pool_job final : public Sink, public detached<Body, pool_job<Body, Sink>>,
     this->drop();
   }
 
- private:
   /// With its executor.
-  void destroy_pending() noexcept {
+  void evicted() noexcept {
     const auto slots = std::move(slots_);
     this->destroy_body();
     slots->where().delist(*this);
@@ -231,6 +230,7 @@ class pool_job final : public Sink, public detached<Body, pool_job<Body, Sink>>,
     this->drop();
   }
 
+ private:
   shared<pool_slots> slots_;
 };
 

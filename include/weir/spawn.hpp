@@ -29,7 +29,7 @@ struct running_of<Body> {
 
 /// A task, or what a front runs as one, on its own. Derived says what happens to what it comes to: store(value), which
 /// may throw what moving that throws, or fail(exception); and then, when the frame is gone, ended(failed), which may
-/// destroy it.
+/// destroy it. If there is nothing to come to any more, evicted() instead of all that.
 template <class Body, class Derived>
 class detached : private work, private task_end {
  public:
@@ -59,6 +59,12 @@ class detached : private work, private task_end {
  private:
   std::coroutine_handle<> finish() noexcept {
     auto& self = static_cast<Derived&>(*this);
+    if constexpr (requires { body_.lost(); }) {
+      if (body_.lost()) {
+        self.evicted();
+        return std::noop_coroutine();
+      }
+    }
     std::exception_ptr thrown = body_.exception();
     if (!thrown) {
       try {

@@ -254,6 +254,39 @@ TEST(running, a_pool_takes_awaitables_of_asios) {
   EXPECT_EQ(jobs.peak(), 1u);
 }
 
+/// Its moves are counted, and one of them throws.
+struct fragile {
+  fragile() = default;
+  fragile(int& count, int last) : moves(&count), breaks_at(last) {}
+  fragile(fragile&& from) : moves(from.moves), breaks_at(from.breaks_at) {  // NOLINT: it throws
+    if (moves != nullptr && ++*moves == breaks_at) throw std::runtime_error("it broke");
+  }
+
+  int* moves = nullptr;
+  int breaks_at = 0;
+};
+
+TEST(running, a_slot_is_free_again_wherever_asio_breaks_what_an_awaitable_returns) {
+  constexpr int enough = 12;
+  for (int breaks_at = 1; breaks_at < enough; ++breaks_at) {
+    asio::io_context io;
+    pool jobs(io.get_executor(), 1);
+    int moves = 0;
+    auto returns = [](int& count, int last) -> asio::awaitable<fragile> { co_return fragile(count, last); };
+    std::optional<future<fragile>> made;
+    auto takes = [&](net_error, future<fragile> given) { made = std::move(given); };
+    jobs.submit(returns(moves, breaks_at))(asio::bind_executor(io, takes));
+    try {
+      io.poll();
+    } catch (const std::runtime_error&) {
+      io.poll();
+    }
+    EXPECT_EQ(jobs.running(), 0u) << "broken at move " << breaks_at;
+    EXPECT_TRUE(made && made->ready());
+    EXPECT_TRUE(jobs.join().within(0s).wait());
+  }
+}
+
 TEST(running, an_awaitable_in_a_pool_over_another_executor_fails_with_a_reason) {
   thread_pool threads(1);
   pool jobs(threads, 1);

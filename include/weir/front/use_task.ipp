@@ -63,7 +63,7 @@ class telling_handler {
   }
   telling_handler& operator=(telling_handler&&) = delete;
   ~telling_handler() {
-    if (awaits_ != nullptr) awaits_->handler_ = nullptr;
+    if (awaits_ != nullptr) awaits_->dropped();
   }
 
   template <class... Args>
@@ -71,8 +71,8 @@ class telling_handler {
     if (awaits_ != nullptr) std::exchange(awaits_, nullptr)->complete(std::forward<Args>(args)...);
   }
 
-  /// By who awaits, and goes.
-  void forget() noexcept { awaits_ = nullptr; }
+  /// By who awaits, and goes. False: it was moved to somebody else.
+  bool forget() noexcept { return std::exchange(awaits_, nullptr) != nullptr; }
 
  private:
   Awaiting* awaits_;
@@ -144,6 +144,9 @@ class [[nodiscard(
     context_->executor.post(*this);
   }
 
+  /// Asio drops it with its context: so does whoever the coroutine belongs to.
+  void dropped() noexcept { handler_ = nullptr; }
+
   Initiation initiation_;
   std::tuple<InitArgs...> args_;
   core::context* context_ = nullptr;
@@ -183,14 +186,18 @@ class awaitable_body<T>::running {
 
   void start(core::context& where, core::task_end& end) noexcept {
     end_ = &end;
+    telling_handler tells(*this);
     try {
       auto* const host = where.executor.as<target>();
       if (host == nullptr) throw std::logic_error("weir: an asio::awaitable runs only on an executor of Asio's");
-      net::co_spawn(host->where(), std::move(body_), telling_handler(*this));
+      net::co_spawn(host->where(), std::move(body_), std::move(tells));
     } catch (...) {
-      finish(std::current_exception());
+      if (tells.forget()) end_with(std::current_exception());  // else Asio had it already, and has dropped it
     }
   }
+
+  /// It has ended, and nobody will know how.
+  [[nodiscard]] bool lost() const noexcept { return lost_; }
 
   T take() { return made_.take(); }
   [[nodiscard]] std::exception_ptr exception() const noexcept { return made_.exception(); }
@@ -200,7 +207,6 @@ class awaitable_body<T>::running {
 
   template <class... Value>
   void complete(std::exception_ptr thrown, Value&&... value) noexcept {
-    handler_ = nullptr;
     if (!thrown) {
       try {
         made_.set(std::forward<Value>(value)...);
@@ -208,10 +214,17 @@ class awaitable_body<T>::running {
         thrown = std::current_exception();
       }
     }
-    finish(std::move(thrown));
+    end_with(std::move(thrown));
   }
 
-  void finish(std::exception_ptr thrown) noexcept {
+  /// By Asio, with its context; or since what it returned could not be moved once more: that is thrown out of run().
+  void dropped() noexcept {
+    lost_ = true;
+    end_with(nullptr);
+  }
+
+  void end_with(std::exception_ptr thrown) noexcept {
+    handler_ = nullptr;
     if (thrown) made_.fail(std::move(thrown));
     end_->ended().resume();
   }
@@ -223,6 +236,7 @@ class awaitable_body<T>::running {
   net::awaitable<T> body_;
   core::task_end* end_ = nullptr;
   telling_handler<running>* handler_ = nullptr;
+  bool lost_ = false;
   core::made<T> made_;
 };
 #endif
