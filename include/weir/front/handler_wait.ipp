@@ -179,7 +179,7 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
   void begin() noexcept {
     core::context where(place().where(), {}, {});
     state::enter(where);
-    this->run_ = [](work& told) noexcept { of(told).post(); };
+    tell_by_posting();
     place().where().enlist(*this);
     const bool decided = this->ready();  // first: what that runs, as a barrier's function, may fire the slot
     if (auto cancels = net::get_associated_cancellation_slot(place().handler); cancels.is_connected()) {
@@ -204,6 +204,10 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
   Derived& self() noexcept { return static_cast<Derived&>(*this); }
   auto& place() noexcept { return self().place(); }
 
+  void tell_by_posting() noexcept {
+    this->run_ = [](work& told) noexcept { of(told).post(); };
+  }
+
   void post() noexcept {
     this->run_ = [](work& posted) noexcept { of(posted).complete(); };
     place().where().post(*this);
@@ -212,10 +216,15 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
   /// Decided already: what was granted, if it was, is given back instead of being delivered.
   void cancel() noexcept {
     if (!this->give_up(core::outcome::cancelled)) taken_back_.store(true, std::memory_order_relaxed);
-    // relaxed: a slot fires where the handler runs, or is ordered before it by its user
   }
+  // relaxed: a slot fires where the handler runs, or is ordered before it by its user
+  [[nodiscard]] bool taken_back() const noexcept { return taken_back_.load(std::memory_order_relaxed); }
 
   void complete() noexcept {
+    if constexpr (wait::repeating<Op>) {
+      tell_by_posting();
+      if (this->enqueue_again([this] { return taken_back(); })) return;
+    }
     retire();
     auto* const thrown = platform::local<thrown_here>().by_handler;
     try {
@@ -243,8 +252,7 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
   }
 
   result<typename Op::value_type> take() {
-    if (taken_back_.load(std::memory_order_relaxed) &&
-        this->outcome() == core::outcome::granted) {  // relaxed: see cancel
+    if (taken_back() && this->outcome() == core::outcome::granted) {
       this->give_back();
       return errc::cancelled;
     }

@@ -83,10 +83,15 @@ class wait_state : private time_limit<(Limits & timed) != 0>,
   /// By the owner, in its own place, once it was told. True: it waits again, and nothing of the wait may be touched.
   /// False: what it has come to stands.
   bool enqueue_again() noexcept {
+    return enqueue_again([] { return false; });
+  }
+  /// The same for an owner that may not want to wait again: that is errc::cancelled.
+  template <class Withdrawn>
+  bool enqueue_again(Withdrawn withdrawn) noexcept {
     if constexpr (repeating<Op>) {
       for (finish(); op_.again(node_, this->verdict()); finish()) {
         this->reset();
-        if (stopped() || timed_out()) return false;
+        if ((withdrawn() && this->decide(core::outcome::cancelled)) || stopped() || timed_out()) return false;
         if (queue_up()) return true;
       }
     }
