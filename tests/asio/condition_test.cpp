@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <optional>
+#include <stop_token>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -126,6 +128,70 @@ TEST(asio_condition, what_waits_for_one_goes_with_its_context_and_the_next_gets_
   EXPECT_FALSE(never);
   EXPECT_TRUE(told);
   EXPECT_FALSE(m.locked());
+}
+
+task<> waits_as_task(mutex& m, condition& changed) {
+  auto held = co_await m.scoped_lock();
+  co_await changed.wait(held);
+  ADD_FAILURE() << "resumed";
+}
+
+TEST(asio_condition, what_is_in_line_for_its_mutex_goes_with_its_context) {
+  mutex m;
+  condition changed;
+  mutex::guard by_handler = m.try_scoped_lock();
+  mutex::guard other;
+  {
+    asio::io_context io;
+    auto never = [](net_error) { ADD_FAILURE() << "called"; };
+    changed.wait(by_handler)(asio::bind_executor(io, never));
+    auto waits = [&]() -> asio::awaitable<void> {
+      auto held = co_await m.scoped_lock()(asio::use_awaitable);
+      co_await changed.wait(held)(asio::use_awaitable);
+      ADD_FAILURE() << "resumed";
+    };
+    asio::co_spawn(io, waits, asio::detached);
+    auto made = spawn(io.get_executor(), waits_as_task(m, changed));
+    io.poll();
+    other = m.try_scoped_lock();
+    EXPECT_EQ(changed.waiting(), 3u);
+    changed.notify_all();
+    EXPECT_EQ(m.waiting(), 3u);
+  }
+  EXPECT_EQ(m.waiting(), 0u);
+  other.unlock();
+  EXPECT_FALSE(m.locked());
+}
+
+TEST(asio_condition, a_slot_that_the_predicate_fires_is_not_lost_whoever_notifies_meanwhile) {
+  constexpr int rounds = 500;
+  for (int i = 0; i < rounds; ++i) {
+    asio::io_context io;
+    asio::cancellation_signal give_up;
+    mutex m;
+    condition changed;
+    std::optional<net_error> told;
+    mutex::guard held = m.try_scoped_lock();
+    int looked = 0;
+    const auto fires = [&] {
+      if (++looked == 2) give_up.emit(asio::cancellation_type::terminal);
+      return false;
+    };
+    std::jthread notifies([&](const std::stop_token& enough) {
+      while (!enough.stop_requested()) changed.notify_one();
+    });
+    changed.wait(held, fires)(
+        asio::bind_cancellation_slot(give_up.slot(), asio::bind_executor(io, [&](net_error error) { told = error; })));
+    while (looked < 2) io.poll();
+    notifies.request_stop();
+    notifies.join();
+    io.restart();
+    io.poll();
+    EXPECT_EQ(told, asio::error::operation_aborted);
+    if (!told) changed.cancel_all();
+    io.restart();
+    io.run();
+  }
 }
 
 }  // namespace

@@ -186,7 +186,7 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
       this->raced_by(core::deciders::anybody);
       cancels.template emplace<on_slot>(on_slot{this});
     }
-    if (decided || !this->enqueue()) post();
+    if (decided || !this->enqueue([this] { return taken_back(); })) post();
   }
 
   /// As it was described, for one that has not begun.

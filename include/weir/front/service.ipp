@@ -97,9 +97,9 @@ class lodging;
 struct shared_executor {
   explicit shared_executor(any_executor named) : where(std::move(named)) {}
 
+  any_executor at_work;  // the service's. Goes last: without it the context may go, which a strand needs to go
   any_executor where;
-  std::size_t tenants = 0;  // the service's, and so is what follows
-  any_executor at_work;
+  std::size_t tenants = 0;  // the service's
 };
 
 /// What a handler has thrown, to be thrown out of the context's run().

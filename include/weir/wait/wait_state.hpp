@@ -78,16 +78,20 @@ class wait_state : private time_limit<(Limits & timed) != 0>,
     return stopped() || op_.try_now(node_) == core::answer::done || timed_out();
   }
 
-  bool enqueue() noexcept { return queue_up() || enqueue_again(); }
+  /// An owner that may not want to wait again says so: that is errc::cancelled.
+  struct wants_to {
+    bool operator()() const noexcept { return false; }
+  };
+
+  template <class Withdrawn = wants_to>
+  bool enqueue(Withdrawn withdrawn = {}) noexcept {
+    return queue_up() || enqueue_again(withdrawn);
+  }
 
   /// By the owner, in its own place, once it was told. True: it waits again, and nothing of the wait may be touched.
   /// False: what it has come to stands.
-  bool enqueue_again() noexcept {
-    return enqueue_again([] { return false; });
-  }
-  /// The same for an owner that may not want to wait again: that is errc::cancelled.
-  template <class Withdrawn>
-  bool enqueue_again(Withdrawn withdrawn) noexcept {
+  template <class Withdrawn = wants_to>
+  bool enqueue_again([[maybe_unused]] Withdrawn withdrawn = {}) noexcept {
     if constexpr (repeating<Op>) {
       for (finish(); op_.again(node_, this->verdict()); finish()) {
         this->reset();
@@ -149,7 +153,9 @@ class wait_state : private time_limit<(Limits & timed) != 0>,
       finish();
       return;
     }
-    for (platform::spinner spin; !told.retract(*this) && !step_back();) spin.step();  // its decider is about to post it
+    // its decider is about to post it; first what it may have begun: an executor that goes answers for all that it
+    // knows
+    for (platform::spinner spin; !step_back() && !told.retract(*this);) spin.step();
     finish();
     give_back();
   }
