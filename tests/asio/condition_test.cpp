@@ -1,6 +1,7 @@
 // A condition under Asio: the mutex is held again when the handler is called, and the predicate is looked at again.
 
 #include <chrono>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <system_error>
@@ -163,8 +164,29 @@ TEST(asio_condition, what_is_in_line_for_its_mutex_goes_with_its_context) {
   EXPECT_FALSE(m.locked());
 }
 
+/// Notifies one condition after the other, again and again, on a thread of its own.
+class notifier {
+ public:
+  /// From now on `which`, or none; and never again the one before.
+  void notify(condition* which) {
+    const std::lock_guard lock(mutex_);
+    notified_ = which;
+  }
+
+ private:
+  std::mutex mutex_;
+  condition* notified_ = nullptr;
+  std::jthread thread_{[this](const std::stop_token& enough) {
+    while (!enough.stop_requested()) {
+      const std::lock_guard lock(mutex_);
+      if (notified_ != nullptr) notified_->notify_one();
+    }
+  }};
+};
+
 TEST(asio_condition, a_slot_that_the_predicate_fires_is_not_lost_whoever_notifies_meanwhile) {
-  constexpr int rounds = 500;
+  constexpr int rounds = 5000;
+  notifier other;
   for (int i = 0; i < rounds; ++i) {
     asio::io_context io;
     asio::cancellation_signal give_up;
@@ -173,18 +195,16 @@ TEST(asio_condition, a_slot_that_the_predicate_fires_is_not_lost_whoever_notifie
     std::optional<net_error> told;
     mutex::guard held = m.try_scoped_lock();
     int looked = 0;
-    const auto fires = [&] {
-      if (++looked == 2) give_up.emit(asio::cancellation_type::terminal);
+    auto fires = [&] {
+      if (++looked == 1) other.notify(&changed);  // it begins to wait now
+      if (looked == 2) give_up.emit(asio::cancellation_type::terminal);
       return false;
     };
-    std::jthread notifies([&](const std::stop_token& enough) {
-      while (!enough.stop_requested()) changed.notify_one();
-    });
-    changed.wait(held, fires)(
-        asio::bind_cancellation_slot(give_up.slot(), asio::bind_executor(io, [&](net_error error) { told = error; })));
+    changed.wait(held, fires)
+        .within(1h)(asio::bind_cancellation_slot(give_up.slot(),
+                                                 asio::bind_executor(io, [&](net_error error) { told = error; })));
     while (looked < 2) io.poll();
-    notifies.request_stop();
-    notifies.join();
+    other.notify(nullptr);
     io.restart();
     io.poll();
     EXPECT_EQ(told, asio::error::operation_aborted);
