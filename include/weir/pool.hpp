@@ -219,7 +219,7 @@ class pool_job final : public Sink, public detached<Body, pool_job<Body, Sink>>,
     this->drop();
   }
 
-  /// With its executor.
+  /// With its executor, or when nobody will know how it has ended.
   void evicted() noexcept {
     const auto slots = std::move(slots_);
     this->destroy_body();

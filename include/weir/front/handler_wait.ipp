@@ -216,9 +216,11 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
   /// Decided already: what was granted, if it was, is given back instead of being delivered.
   void cancel() noexcept {
     if (!this->give_up(core::outcome::cancelled)) taken_back_.store(true, std::memory_order_relaxed);
+    // relaxed: a slot fires where the handler runs, or is ordered before it by its user
   }
-  // relaxed: a slot fires where the handler runs, or is ordered before it by its user
-  [[nodiscard]] bool taken_back() const noexcept { return taken_back_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool taken_back() const noexcept {
+    return taken_back_.load(std::memory_order_relaxed);  // relaxed: see cancel
+  }
 
   void complete() noexcept {
     if constexpr (wait::repeating<Op>) {

@@ -78,7 +78,7 @@ class wait_state : private time_limit<(Limits & timed) != 0>,
     return stopped() || op_.try_now(node_) == core::answer::done || timed_out();
   }
 
-  /// An owner that may not want to wait again says so: that is errc::cancelled.
+  /// Of an owner that waits again as often as it has to. Another says when it has given up meanwhile: errc::cancelled.
   struct wants_to {
     bool operator()() const noexcept { return false; }
   };
@@ -153,8 +153,7 @@ class wait_state : private time_limit<(Limits & timed) != 0>,
       finish();
       return;
     }
-    // its decider is about to post it; first what it may have begun: an executor that goes answers for all that it
-    // knows
+    // Its decider is about to post it. What that has begun comes first: an executor that goes takes back everything.
     for (platform::spinner spin; !step_back() && !told.retract(*this);) spin.step();
     finish();
     give_back();
