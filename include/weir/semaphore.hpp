@@ -324,7 +324,7 @@ class semaphore::acquire_op {
 
   explicit acquire_op(semaphore& from) noexcept : semaphore_(&from) {}
 
-  core::answer try_now(node& asking) noexcept {
+  [[gnu::always_inline]] core::answer try_now(node& asking) noexcept {
     const core::outcome verdict = semaphore_->take_now(asking.count);
     return verdict == core::outcome::pending ? core::answer::not_ready : asking.decide(verdict);
   }

@@ -226,7 +226,10 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
   }
 
   [[gnu::always_inline]] outcome_type await_resume() {
-    if (this->phase_ == wait::phase::suspended) where_.arrived();
+    if (this->phase_ == wait::phase::suspended) {
+      where_.arrived();
+      this->phase_ = wait::phase::spent;
+    }
     return report();
   }
 
@@ -244,7 +247,9 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
 
   void begin() noexcept {
     WEIR_ASSERT(this->phase_ == wait::phase::described, "an operation is waited on once: this one was used already");
-    this->phase_ = wait::phase::spent;
+#if !defined(NDEBUG)
+    this->phase_ = wait::phase::spent;  // for this assertion only: each store delays the next atomic step
+#endif
   }
 
   state&& description() noexcept {
@@ -287,8 +292,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
     }
   }
 
-  outcome_type report() {
-    this->phase_ = wait::phase::spent;
+  [[gnu::always_inline]] outcome_type report() {
     this->finish();
     if constexpr (reports) {
       return this->take_outcome();

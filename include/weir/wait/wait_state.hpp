@@ -73,7 +73,7 @@ class wait_state : private time_limit<(Limits & timed) != 0>,
   }
 
   /// The order of the checks is the order of the outcomes: cancelled, closed, would_deadlock, granted, timed_out.
-  bool ready() noexcept {
+  [[gnu::always_inline]] bool ready() noexcept {
     node_.wait = this;
     return stopped() || op_.try_now(node_) == core::answer::done || timed_out();
   }
@@ -110,7 +110,9 @@ class wait_state : private time_limit<(Limits & timed) != 0>,
   }
 
   void finish() noexcept {
-    if constexpr ((Limits & timed) != 0) this->disarm();
+    if constexpr ((Limits & timed) != 0) {
+      if (this->verdict() != core::outcome::timed_out) this->disarm();  // that timer has fired, or was never armed
+    }
     if constexpr ((Limits & stop_on) != 0) this->registration.reset();
   }
 
