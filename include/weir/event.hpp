@@ -32,10 +32,11 @@ class event : public core::synchronizer {
 
   /// Lets every wait through, those now queued and all later ones, until reset().
   void set() noexcept {
-    core::completion done;
-    locked lock(*this);
-    lock.state |= set_bit;
-    complete_all(lock, core::outcome::granted, done);  // I1
+    word seen = load();
+    while ((seen & (locked_bit | queued_bit)) == 0) {  // nobody is there to be told
+      if (advance(seen, seen | set_bit)) return;
+    }
+    set_slow();
   }
 
   /// From now on waits wait.
@@ -118,6 +119,13 @@ class event : public core::synchronizer {
 
  private:
   static constexpr word set_bit = word{1} << own_shift;
+
+  [[gnu::noinline]] void set_slow() noexcept {
+    core::completion done;
+    locked lock(*this);
+    lock.state |= set_bit;
+    complete_all(lock, core::outcome::granted, done);  // I1
+  }
 };
 
 }  // namespace weir
