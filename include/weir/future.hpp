@@ -57,6 +57,11 @@ class future_state {
   void tell() noexcept { ready_.set(); }
   void abandon() noexcept { ready_.close(); }
 
+  /// By its task, which has ended: tells whoever has the future, if anybody has.
+  void tell_others() noexcept {
+    if (!users_.alone()) tell();
+  }
+
   [[nodiscard]] event& ready() noexcept { return ready_; }
   [[nodiscard]] const event& ready() const noexcept { return ready_; }
 

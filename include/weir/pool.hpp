@@ -34,6 +34,13 @@ namespace weir {
 
 namespace core {
 
+/// How many tasks are not finished: their pool has to know who is the first and the last of them.
+class unfinished_tasks : public wait_group {
+ public:
+  using wait_group::begin;
+  using wait_group::end;
+};
+
 /// The slots of a pool, shared with the tasks that run in it.
 ///
 /// state: locked, queued, closed (core/synchronizer.hpp); all else is under the lock.
@@ -41,12 +48,12 @@ namespace core {
 /// I1  A slot is in use from the grant of a submit until the end of its task, and never more than limit are taken.
 /// I2  Undecided submits are queued only while it is open and no slot is free.
 /// I3  unfinished_ counts the slots in use and those whose future has still to be told.
+/// I4  users_ counts the pool and, as one, all that is unfinished: so a task takes part in one count only.
 class pool_slots final : public synchronizer {
  public:
   pool_slots(held_executor where, std::size_t limit, platform::stop_source stops) noexcept
       : synchronizer(0), where_(std::move(where)), stops_(std::move(stops)), limit_(limit) {}
 
-  void use() noexcept { users_.add(); }
   void drop() noexcept {
     if (users_.leave()) delete this;
   }
@@ -90,7 +97,9 @@ class pool_slots final : public synchronizer {
     serve_free(lock, done);
   }
 
-  void finished() noexcept { unfinished_.done(); }
+  void finished() noexcept {
+    if (unfinished_.end()) drop();  // I4
+  }
 
   /// A slot that was taken and not used.
   void return_slot() noexcept {
@@ -145,7 +154,7 @@ class pool_slots final : public synchronizer {
   void take(locked&) noexcept {
     add(in_use_, 1);
     peak_.store(std::max(peak(), in_use()), std::memory_order_relaxed);  // relaxed: see free_slot
-    unfinished_.add();                                                   // I3
+    if (unfinished_.begin()) users_.add();  // I3, I4: whoever takes is a user, or unfinished
   }
 
   answer judge(locked& lock, waiter& asking) noexcept {
@@ -163,7 +172,7 @@ class pool_slots final : public synchronizer {
 
   held_executor where_;
   platform::stop_source stops_;
-  wait_group unfinished_;
+  unfinished_tasks unfinished_;
   users users_{1};
   count limit_;
   count in_use_{0};
@@ -183,7 +192,7 @@ class promised {
     promise_.state_->store(std::forward<Value>(value)...);
   }
   void fail(std::exception_ptr thrown) noexcept { promise_.state_->fail(std::move(thrown)); }
-  void tell() noexcept {
+  void tell_others() noexcept {
     promise_.state_->claim();  // nobody else can: it was moved here unset
     promise_.state_->tell();
   }
@@ -202,45 +211,43 @@ template <class Body, class Sink>
 class pool_job final : public Sink, public detached<Body, pool_job<Body, Sink>>, private tenant {
  public:
   template <class... Given>
-  pool_job(shared<pool_slots> slots, Body body, Given&&... given) noexcept
+  pool_job(pool_slots& slots, Body body, Given&&... given) noexcept
       : Sink(std::forward<Given>(given)...),
-        detached<Body, pool_job>(slots->where(), std::move(body), slots->stop_token()),
+        detached<Body, pool_job>(slots.where(), std::move(body), slots.stop_token()),
         tenant([](tenant& evicted) noexcept { static_cast<pool_job&>(evicted).evicted(); }),
-        slots_(std::move(slots)) {
-    slots_->where().enlist(*this);
+        slots_(slots) {
+    slots_.where().enlist(*this);
   }
 
   void ended(bool failed) noexcept {
-    const auto slots = std::move(slots_);
-    slots->where().delist(*this);
-    slots->free_slot(failed ? pool_slots::end::exception : pool_slots::end::value);
-    this->tell();
-    slots->finished();
+    slots_.where().delist(*this);
+    slots_.free_slot(failed ? pool_slots::end::exception : pool_slots::end::value);
+    this->tell_others();
+    slots_.finished();
     this->drop();
   }
 
   /// With its executor, or when nobody will know how it has ended.
   void evicted() noexcept {
-    const auto slots = std::move(slots_);
     this->destroy_body();
-    slots->where().delist(*this);
-    slots->free_slot(pool_slots::end::unstarted);
+    slots_.where().delist(*this);
+    slots_.free_slot(pool_slots::end::unstarted);
     this->abandon();
-    slots->finished();
+    slots_.finished();
     this->drop();
   }
 
  private:
-  shared<pool_slots> slots_;
+  pool_slots& slots_;
 };
 
 /// In a slot that was taken for it. If there is no memory the slot is free again, and the task its owner's.
 template <class Sink, class Body, class... Given>
-pool_job<Body, Sink>& started_in(shared<pool_slots> slots, Body&& body, Given&&... given) {
+pool_job<Body, Sink>& started_in(pool_slots& slots, Body&& body, Given&&... given) {
   try {
-    return *new pool_job<Body, Sink>(std::move(slots), std::forward<Body>(body), std::forward<Given>(given)...);
+    return *new pool_job<Body, Sink>(slots, std::forward<Body>(body), std::forward<Given>(given)...);
   } catch (...) {  // by `new`, before anything was moved
-    slots->return_slot();
+    slots.return_slot();
     throw;
   }
 }
@@ -292,7 +299,7 @@ class pool {
   std::optional<future<T>> try_submit(task<T>&& body) {
     if (!body) throw std::invalid_argument(empty_task);
     if (!slots_->try_take()) return std::nullopt;
-    return start(slots_, std::move(body));
+    return start(*slots_, std::move(body));
   }
 
   /// Waits until nothing runs and nobody waits to submit.
@@ -347,20 +354,20 @@ class pool {
   auto submit_body(Body body) {
     using op = submit_op<Body, future<typename Body::value_type>>;
     if (!body) throw std::invalid_argument(empty_task);
-    return operation<op>(op(slots_, std::move(body)));
+    return operation<op>(op(*slots_, std::move(body)));
   }
   template <class Body>
   auto submit_body(Body body, promise<typename Body::value_type> into) {
     if (!into.pending()) throw std::invalid_argument("weir::pool::submit: the promise was set or moved away already");
     if (!body) throw std::invalid_argument(empty_task);
     using op = submit_op<Body, void>;
-    return operation<op>(op(slots_, std::move(body), std::move(into)));
+    return operation<op>(op(*slots_, std::move(body), std::move(into)));
   }
 
   template <class Body>
-  static auto start(core::shared<core::pool_slots> slots, Body&& body) {
+  static auto start(core::pool_slots& slots, Body&& body) {
     using state = core::future_state<typename Body::value_type>;
-    auto& job = core::started_in<state>(std::move(slots), std::forward<Body>(body), state::self_made);
+    auto& job = core::started_in<state>(slots, std::forward<Body>(body), state::self_made);
     future<typename Body::value_type> given{core::shared<state>(&job)};
     job.post();
     return given;
@@ -380,8 +387,8 @@ class pool::submit_op {
   using value_type = Value;
   using node = core::waiter;
 
-  submit_op(core::shared<core::pool_slots> slots, Body body, into given = {}) noexcept
-      : slots_(std::move(slots)), body_(std::move(body)), into_(std::move(given)) {}
+  submit_op(core::pool_slots& slots, Body body, into given = {}) noexcept
+      : slots_(&slots), body_(std::move(body)), into_(std::move(given)) {}
 
   core::answer try_now(node& asking) noexcept { return slots_->try_now(asking); }
   core::answer start(node& starting, core::completion&) noexcept { return slots_->start(starting); }
@@ -390,14 +397,14 @@ class pool::submit_op {
 
   Value take(node&) {
     if constexpr (std::is_void_v<Value>) {
-      core::started_in<core::promised<made>>(std::move(slots_), std::move(body_), std::move(into_)).post();
+      core::started_in<core::promised<made>>(*slots_, std::move(body_), std::move(into_)).post();
     } else {
-      return pool::start(std::move(slots_), std::move(body_));
+      return pool::start(*slots_, std::move(body_));
     }
   }
 
  private:
-  core::shared<core::pool_slots> slots_;
+  core::pool_slots* slots_;
   Body body_;
   [[no_unique_address]] into into_;
 };

@@ -100,7 +100,7 @@ class spawned final : public future_state<T>, public detached<task<T>, spawned<T
         detached<task<T>, spawned>(where, std::move(body), std::move(stop)) {}
 
   void ended(bool) noexcept {
-    this->tell();
+    this->tell_others();
     this->drop();
   }
 };

@@ -41,28 +41,10 @@ class wait_group : public core::synchronizer {
   ~wait_group() { shut(); }
 
   /// Throws std::overflow_error, and changes nothing, if there would be more than max(). A closed group still counts.
-  void add(std::size_t k = 1) {
-    std::size_t count = 0;
-    {
-      locked lock(*this);
-      count = count_in(lock.state);
-      if (k <= max() - count) {
-        lock.state += counts(k);
-        return;
-      }
-    }
-    throw std::overflow_error("weir::wait_group::add(" + std::to_string(k) + "): " + std::to_string(count) +
-                              " are not done yet, of at most " + std::to_string(max()));
-  }
+  void add(std::size_t k = 1) { begin(k); }
 
   /// One of those that were added. Throws std::invalid_argument, and changes nothing, if all are done already.
-  void done() {
-    word seen = load();  // the last is for the slow way if somebody waits
-    while ((seen & locked_bit) == 0 && count_in(seen) > ((seen & queued_bit) != 0 ? 1 : 0)) {
-      if (advance(seen, seen - counts(1))) return;
-    }
-    done_slow();
-  }
+  void done() { end(); }
 
   /// How many are not done yet: a reading, no lock.
   [[nodiscard]] std::size_t count() const noexcept { return count_in(load()); }
@@ -114,18 +96,50 @@ class wait_group : public core::synchronizer {
     wait_group* group_;
   };
 
+ protected:
+  /// add() and done(), for who has to know: true, if there was none before, or is none after it.
+  bool begin(std::size_t k = 1) {
+    word seen = load();
+    while ((seen & locked_bit) == 0 && k <= max() - count_in(seen)) {
+      if (advance(seen, seen + counts(k))) return count_in(seen) == 0;
+    }
+    return begin_slow(k);
+  }
+  bool end() {
+    word seen = load();  // the last is for the slow way if somebody waits
+    while ((seen & locked_bit) == 0 && count_in(seen) > ((seen & queued_bit) != 0 ? 1 : 0)) {
+      if (advance(seen, seen - counts(1))) return count_in(seen) == 1;
+    }
+    return end_slow();
+  }
+
  private:
   static constexpr word counts(std::size_t n) noexcept { return word{n} << own_shift; }
   static constexpr std::size_t count_in(word state) noexcept { return static_cast<std::size_t>(state >> own_shift); }
 
-  [[gnu::noinline]] void done_slow() {
+  [[gnu::noinline]] bool begin_slow(std::size_t k) {
+    std::size_t count = 0;
+    {
+      locked lock(*this);
+      count = count_in(lock.state);
+      if (k <= max() - count) {
+        lock.state += counts(k);
+        return count == 0;
+      }
+    }
+    throw std::overflow_error("weir::wait_group::add(" + std::to_string(k) + "): " + std::to_string(count) +
+                              " are not done yet, of at most " + std::to_string(max()));
+  }
+
+  [[gnu::noinline]] bool end_slow() {
     {
       core::completion told;
       locked lock(*this);
       if (count_in(lock.state) != 0) {
         lock.state -= counts(1);
-        if (count_in(lock.state) == 0) complete_all(lock, core::outcome::granted, told);  // I1
-        return;
+        const bool last = count_in(lock.state) == 0;
+        if (last) complete_all(lock, core::outcome::granted, told);  // I1
+        return last;
       }
     }
     throw std::invalid_argument("weir::wait_group::done(): 0 are not done yet: done() was called without add()");

@@ -39,7 +39,7 @@ class spawned final : private hosted, public core::future_state<T>, public core:
 
   void ended(bool) noexcept {
     leave();
-    this->tell();
+    this->tell_others();
     this->drop();
   }
 
