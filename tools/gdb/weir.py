@@ -163,14 +163,15 @@ class Result:
         if bool(optional["_M_engaged"]):
             yield "value", optional["_M_payload"]["_M_value"]
         elif self.of_weir():
-            yield "error", self.value["error_"]["_M_value"].cast(gdb.lookup_type("weir::errc"))
+            yield "error", self.value["code_"].cast(gdb.lookup_type("weir::errc"))
         else:
-            yield "error", self.value["error_"]
+            yield "error", self.value["code_"]
+            yield "category", self.value["category_"]
         if int(self.value["thrown_"]["_M_exception_object"]) != 0:
             yield "exception", self.value["thrown_"]["_M_exception_object"]
 
     def of_weir(self):
-        return symbol_at(first_word(self.value["error_"]["_M_cat"])) == "vtable for weir::core::error_category"
+        return symbol_at(first_word(self.value["category_"])) == "vtable for weir::core::error_category"
 
 
 PRINTERS = {

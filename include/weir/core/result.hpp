@@ -52,7 +52,7 @@ class [[nodiscard]] result {
              !std::is_same_v<std::remove_cvref_t<U>, std::in_place_t> && std::is_convertible_v<U, stored>)
   result(U&& value) : value_(std::in_place, std::forward<U>(value)) {}
 
-  result(std::error_code error) noexcept : error_(error) {}
+  result(std::error_code error) noexcept : category_(&error.category()), code_(error.value()) {}
   result(errc error) noexcept : result(make_error_code(error)) {}
 
   /// A result that holds what the awaited work threw; its error() is errc::failed.
@@ -103,7 +103,9 @@ class [[nodiscard]] result {
   }
 
   /// No error (a zero code) if there is a value.
-  [[nodiscard]] std::error_code error() const noexcept { return error_; }
+  [[nodiscard]] std::error_code error() const noexcept {
+    return category_ != nullptr ? std::error_code(code_, *category_) : std::error_code();
+  }
 
   /// What a future has thrown; null for every other failure.
   [[nodiscard]] std::exception_ptr exception() const noexcept { return thrown_; }
@@ -111,12 +113,14 @@ class [[nodiscard]] result {
  private:
   void check() const {
     if (thrown_) std::rethrow_exception(thrown_);
-    if (!has_value()) throw std::system_error(error_);
+    if (!has_value()) throw std::system_error(error());
   }
 
-  std::optional<stored> value_;
-  std::error_code error_;
+  // Not a std::error_code, which takes a call to make and leaves a hole where a small value fits.
+  const std::error_category* category_ = nullptr;
   std::exception_ptr thrown_;
+  int code_ = 0;
+  std::optional<stored> value_;
 };
 
 }  // namespace weir

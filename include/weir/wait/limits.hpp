@@ -37,33 +37,75 @@ constexpr core::duration saturated(std::chrono::duration<Rep, Period> given) noe
   return std::chrono::ceil<core::duration>(given);
 }
 
-template <bool Used>
-struct time_limit : core::timer {
-  core::duration within = core::duration::max();
-  core::time_point until = core::time_point::max();
-  core::timer_source* source = nullptr;
+/// Said: within, until, or both. Where one of them was said there is one number: it, and from the start the deadline.
+template <unsigned Said>
+class time_limit : public core::timer {
+ public:
+  void limit_within(core::duration longest) noexcept { within() = longest; }
+  void limit_until(core::time_point latest) noexcept { until_ = latest.time_since_epoch(); }
 
-  void enter(core::context& where) noexcept { source = where.executor.timers(); }
-
-  /// Fixes the deadline. True: it has passed already.
-  bool expired() noexcept {
-    if (within <= core::duration::zero()) return true;
-    if (source == nullptr) source = &timers();
-    const auto now = source->now();
-    if (within < core::time_point::max() - now && now + within < until) until = now + within;
-    return until <= now;
+  template <unsigned Fewer>
+  void take_over(time_limit<Fewer>& said_before) noexcept {
+    if constexpr ((Fewer & wait::within) != 0) within() = said_before.within();
+    if constexpr ((Fewer & wait::until) != 0) until_ = said_before.until_;
   }
+
+  void enter(core::context& where) noexcept { source_ = where.executor.timers(); }
+
+  /// At the start of the wait: fixes the deadline. True: it has passed already.
+  bool expired_at_once() noexcept {
+    if constexpr ((Said & wait::within) != 0) {
+      const core::duration longest = within();
+      if (longest <= core::duration::zero()) return true;
+      const core::duration latest = Said == wait::within ? core::duration::max() : until_;
+      const core::duration now = since_epoch();
+      until_ = longest < core::duration::max() - now && now + longest < latest ? now + longest : latest;
+      return until_ <= now;
+    } else {
+      return expired();
+    }
+  }
+
+  /// Later.
+  bool expired() noexcept { return until_ <= since_epoch(); }
 
   void arm(claim_function at_expiry) noexcept {
     claim = at_expiry;
-    source->arm(*this, until);
+    source_->arm(*this, core::time_point(until_));
   }
   /// False: it was not armed (any more).
-  bool disarm() noexcept { return claim != nullptr && source->disarm(*this); }
+  bool disarm() noexcept { return claim != nullptr && source_->disarm(*this); }
+
+ private:
+  template <unsigned>
+  friend class time_limit;
+
+  struct nothing {
+    explicit nothing(core::duration) noexcept {}
+  };
+  using number_of_its_own = std::conditional_t<Said == timed, core::duration, nothing>;
+
+  core::duration& within() noexcept {
+    if constexpr (Said == timed) {
+      return within_;
+    } else {
+      return until_;
+    }
+  }
+
+  core::duration since_epoch() noexcept {
+    if (source_ == nullptr) source_ = &timers();
+    return source_->now().time_since_epoch();
+  }
+
+  [[no_unique_address]] number_of_its_own within_{core::duration::max()};
+  core::duration until_ = core::duration::max();
+  core::timer_source* source_ = nullptr;
 };
 
 template <>
-struct time_limit<false> {
+class time_limit<none> {
+ public:
   void enter(core::context&) noexcept {}
 };
 

@@ -21,7 +21,7 @@ class sleep_op {
   using value_type = void;
 
   struct node : core::waiter {
-    struct alarm : time_limit<true> {
+    struct alarm : time_limit<timed> {
       waiter* sleeper = nullptr;
     };
 
@@ -32,9 +32,9 @@ class sleep_op {
   sleep_op(core::duration longest, core::time_point latest) noexcept : longest_(longest), latest_(latest) {}
 
   core::answer try_now(node& asking) noexcept {
-    asking.clock.within = longest_;
-    asking.clock.until = latest_;
-    return asking.clock.expired() ? asking.decide(core::outcome::granted) : core::answer::not_ready;
+    asking.clock.limit_within(longest_);
+    asking.clock.limit_until(latest_);
+    return asking.clock.expired_at_once() ? asking.decide(core::outcome::granted) : core::answer::not_ready;
   }
 
   core::answer start(node& starting, core::completion&) noexcept {

@@ -38,7 +38,7 @@ concept repeating = requires(Op& op, typename Op::node& node, core::outcome verd
 };
 
 template <core::waitable Op, unsigned Limits>
-class wait_state : private time_limit<(Limits & timed) != 0>,
+class wait_state : private time_limit<Limits & timed>,
                    private stop_limit<(Limits & stop_on) != 0, wait_state<Op, Limits>>,
                    public std::conditional_t<settling<Op>, core::settling_claim, core::claim> {
  public:
@@ -55,16 +55,13 @@ class wait_state : private time_limit<(Limits & timed) != 0>,
   template <unsigned Fewer>
   wait_state(taking_over, wait_state<Op, Fewer>&& unstarted) noexcept
       : op_(std::move(unstarted.op_)), node_(std::move(unstarted.node_)) {
-    if constexpr ((Fewer & timed) != 0) {
-      this->within = unstarted.within;
-      this->until = unstarted.until;
-    }
+    if constexpr ((Fewer & timed) != 0) this->take_over(static_cast<time_limit<Fewer & timed>&>(unstarted));
     if constexpr ((Fewer & stop_on) != 0) this->token = std::move(unstarted.token);
   }
   wait_state(wait_state&& unstarted) noexcept : wait_state(taking_over{}, std::move(unstarted)) {}
 
-  void limit_within(core::duration longest) noexcept { this->within = longest; }
-  void limit_until(core::time_point latest) noexcept { this->until = latest; }
+  void limit_within(core::duration longest) noexcept { time_part::limit_within(longest); }
+  void limit_until(core::time_point latest) noexcept { time_part::limit_until(latest); }
   void limit_stop(platform::stop_token stop) noexcept { this->token = std::move(stop); }
 
   void enter(core::context& where) noexcept {
@@ -75,7 +72,7 @@ class wait_state : private time_limit<(Limits & timed) != 0>,
   /// The order of the checks is the order of the outcomes: cancelled, closed, would_deadlock, granted, timed_out.
   [[gnu::always_inline]] bool ready() noexcept {
     node_.wait = this;
-    return stopped() || op_.try_now(node_) == core::answer::done || timed_out();
+    return stopped() || op_.try_now(node_) == core::answer::done || timed_out_at_once();
   }
 
   /// Of an owner that waits again as often as it has to. Another says when it has given up meanwhile: errc::cancelled.
@@ -186,7 +183,7 @@ class wait_state : private time_limit<(Limits & timed) != 0>,
   template <bool, class>
   friend struct stop_limit;
 
-  using time_part = time_limit<(Limits & timed) != 0>;
+  using time_part = time_limit<Limits & timed>;
 
   using stop_part = stop_limit<(Limits & stop_on) != 0, wait_state>;
 
@@ -226,6 +223,14 @@ class wait_state : private time_limit<(Limits & timed) != 0>,
   bool stopped() noexcept {
     if constexpr ((Limits & stop_on) != 0) {
       return this->token.stop_requested() && this->decide(core::outcome::cancelled);
+    } else {
+      return false;
+    }
+  }
+
+  bool timed_out_at_once() noexcept {
+    if constexpr ((Limits & timed) != 0) {
+      return this->expired_at_once() && this->decide(core::outcome::timed_out);
     } else {
       return false;
     }
