@@ -17,6 +17,7 @@
 #include <weir/core/made.hpp>
 #include <weir/core/operation.hpp>
 #include <weir/core/result.hpp>
+#include <weir/core/task_end.hpp>
 #include <weir/core/users.hpp>
 #include <weir/event.hpp>
 #include <weir/wait/operation.hpp>
@@ -25,15 +26,13 @@ namespace weir {
 
 namespace core {
 
-/// What a promise and its future share.
+/// What a promise and its future share. Of a task that makes the value: what it is told by.
 template <class T>
-class future_state {
+class future_state : public task_end {
  public:
   static constexpr int self_made = 2;  // users: its future, and a task, which makes the value, until it has ended
 
   explicit future_state(int user_count = 1) noexcept : users_(user_count) {}
-  future_state(const future_state&) = delete;
-  future_state& operator=(const future_state&) = delete;
 
   void use() noexcept { users_.add(); }
   void drop() noexcept {
@@ -53,7 +52,8 @@ class future_state {
   void store(Value&&... value) {
     made_.set(std::forward<Value>(value)...);
   }
-  void fail(std::exception_ptr thrown) noexcept { made_.fail(std::move(thrown)); }
+  void failed(std::exception_ptr thrown) noexcept final { made_.fail(std::move(thrown)); }
+  [[nodiscard]] bool has_failed() const noexcept { return made_.has_failed(); }
   void tell() noexcept { ready_.set(); }
   void abandon() noexcept { ready_.close(); }
 
@@ -225,7 +225,7 @@ class promise {
   /// Once, this or set_value. Throws std::invalid_argument, and changes nothing, if there is none.
   void set_exception(std::exception_ptr thrown) {
     if (!thrown) throw std::invalid_argument("weir::promise::set_exception: a null exception_ptr is no exception");
-    settle([&](state& made) { made.fail(std::move(thrown)); });
+    settle([&](state& made) { made.failed(std::move(thrown)); });
   }
 
  private:

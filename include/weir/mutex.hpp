@@ -87,7 +87,7 @@ class mutex : public core::synchronizer {
   static constexpr word held_bit = word{1} << own_shift;
 
   struct node : core::waiter {
-    void enter(core::context& where) noexcept { owner = where.owner; }
+    void enter(core::context& where) noexcept { owner = where.owner(); }
     owner_id owner;
   };
 

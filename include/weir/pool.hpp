@@ -10,6 +10,7 @@
 // freed the slot), and starts its task there, on the pool's executor.
 
 #include <algorithm>
+#include <coroutine>
 #include <cstddef>
 #include <optional>
 #include <stdexcept>
@@ -23,6 +24,7 @@
 #include <weir/core/held_executor.hpp>
 #include <weir/core/operation.hpp>
 #include <weir/core/synchronizer.hpp>
+#include <weir/core/task_end.hpp>
 #include <weir/core/users.hpp>
 #include <weir/future.hpp>
 #include <weir/run/task.hpp>
@@ -183,7 +185,7 @@ class pool_slots final : public synchronizer {
 
 /// A promise of somebody's as the place for a task's outcome.
 template <class T>
-class promised {
+class promised : public task_end {
  public:
   explicit promised(promise<T> given) noexcept : promise_(std::move(given)) {}
 
@@ -191,7 +193,8 @@ class promised {
   void store(Value&&... value) {
     promise_.state_->store(std::forward<Value>(value)...);
   }
-  void fail(std::exception_ptr thrown) noexcept { promise_.state_->fail(std::move(thrown)); }
+  void failed(std::exception_ptr thrown) noexcept final { promise_.state_->failed(std::move(thrown)); }
+  [[nodiscard]] bool has_failed() const noexcept { return promise_.state_->has_failed(); }
   void tell_others() noexcept {
     promise_.state_->claim();  // nobody else can: it was moved here unset
     promise_.state_->tell();
@@ -219,9 +222,11 @@ class pool_job final : public Sink, public detached<Body, pool_job<Body, Sink>>,
     slots_.where().enlist(*this);
   }
 
-  void ended(bool failed) noexcept {
+  std::coroutine_handle<> ended() noexcept override { return this->finish(); }
+
+  void finished() noexcept {
     slots_.where().delist(*this);
-    slots_.free_slot(failed ? pool_slots::end::exception : pool_slots::end::value);
+    slots_.free_slot(this->has_failed() ? pool_slots::end::exception : pool_slots::end::value);
     this->tell_others();
     slots_.finished();
     this->drop();

@@ -110,7 +110,7 @@ class recursive_mutex : public core::synchronizer {
     explicit node(owner_id name) noexcept : owner(name), named(true) {}
 
     void enter(core::context& where) noexcept {
-      if (!named) owner = where.owner;
+      if (!named) owner = where.owner();
     }
 
     owner_id owner;

@@ -27,15 +27,13 @@ struct running_of<Body> {
   using type = typename Body::running;
 };
 
-/// A task, or what a front runs as one, on its own. Derived says what happens to what it comes to: store(value), which
-/// may throw what moving that throws, or fail(exception); and then, when the frame is gone, ended(failed), which may
-/// destroy it. If there is nothing to come to any more, evicted() instead of all that.
+/// A task, or what a front runs as one, on its own. Derived is the task_end that it tells, which calls finish() at the
+/// end, and says what happens to what it comes to: store(value), which may throw what moving that throws,
+/// failed(thrown), has_failed(); and then, when the frame is gone, finished(), which may destroy it. If there is
+/// nothing to come to any more, evicted() instead of all that.
 template <class Body, class Derived>
-class detached : private work, private task_end {
+class detached : private work {
  public:
-  detached(const detached&) = delete;
-  detached& operator=(const detached&) = delete;
-
   /// It may have ended, and be gone, before this returns.
   void post() noexcept { context_.executor.post(*this); }
 
@@ -43,9 +41,8 @@ class detached : private work, private task_end {
   detached(executor_ref where, Body body, platform::stop_token stop) noexcept
       : work([](work& posted) noexcept {
           auto& self = static_cast<detached&>(posted);
-          self.body_.start(self.context_, self);
+          self.body_.start(self.context_, static_cast<Derived&>(self));
         }),
-        task_end([](task_end& end) noexcept { return static_cast<detached&>(end).finish(); }),
         body_(std::move(body)),
         context_(where, owner_id::make(), std::move(stop)) {}
   ~detached() = default;
@@ -56,7 +53,6 @@ class detached : private work, private task_end {
     body_ = {};
   }
 
- private:
   std::coroutine_handle<> finish() noexcept {
     auto& self = static_cast<Derived&>(*this);
     if constexpr (requires { body_.lost(); }) {
@@ -65,21 +61,19 @@ class detached : private work, private task_end {
         return std::noop_coroutine();
       }
     }
-    std::exception_ptr thrown = body_.exception();
-    if (!thrown) {
+    if (!self.has_failed()) {
       try {
         store_value(self);
       } catch (...) {  // what it returned could not be moved
-        thrown = std::current_exception();
+        self.failed(std::current_exception());
       }
     }
-    const bool failed = static_cast<bool>(thrown);
-    if (failed) self.fail(std::move(thrown));
     body_ = {};
-    self.ended(failed);
+    self.finished();
     return std::noop_coroutine();
   }
 
+ private:
   void store_value(Derived& self) {
     if constexpr (std::is_void_v<typename Body::value_type>) {
       self.store();
@@ -99,7 +93,9 @@ class spawned final : public future_state<T>, public detached<task<T>, spawned<T
       : future_state<T>(future_state<T>::self_made),
         detached<task<T>, spawned>(where, std::move(body), std::move(stop)) {}
 
-  void ended(bool) noexcept {
+  std::coroutine_handle<> ended() noexcept override { return this->finish(); }
+
+  void finished() noexcept {
     this->tell_others();
     this->drop();
   }

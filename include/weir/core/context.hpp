@@ -10,6 +10,10 @@
 
 namespace weir {
 
+namespace core {
+class context;
+}
+
 /// Who holds a lock: a chain of tasks, a thread, or a name of the user's. The default is nobody known.
 class owner_id {
  public:
@@ -46,6 +50,7 @@ class owner_id {
   friend bool operator==(owner_id, owner_id) noexcept = default;
 
  private:
+  friend class core::context;
   static constexpr std::uint64_t block_size = 1 << 16;
 
   constexpr explicit owner_id(std::uint64_t value) noexcept : value_(value) {}
@@ -54,15 +59,20 @@ class owner_id {
 
 namespace core {
 
-struct context {
-  context() = default;
+class context {
+ public:
+  context() noexcept : context({}, {}, {}) {}
   context(executor_ref where, owner_id who, platform::stop_token stopped) noexcept
-      : executor(where), owner(who), stop(std::move(stopped)) {}
+      : executor(where), stop(std::move(stopped)), owner_(who.value() & (~std::uint64_t{0} >> 1)) {}
+
+  [[nodiscard]] owner_id owner() const noexcept { return owner_id(owner_); }
 
   executor_ref executor;
-  owner_id owner;
   platform::stop_token stop;
-  bool away = false;  // resume_on, or something foreign, has taken it elsewhere: the next wait brings it home
+  bool away : 1 = false;  // resume_on, or something foreign, has taken it elsewhere: the next wait brings it home
+
+ private:
+  std::uint64_t owner_ : 63;  // in one word with `away`: each task has a context
 };
 
 }  // namespace core

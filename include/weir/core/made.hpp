@@ -28,6 +28,8 @@ class made {
     return std::move(*std::get_if<1>(&kept_));
   }
 
+  [[nodiscard]] bool has_failed() const noexcept { return kept_.index() == 2; }
+
   [[nodiscard]] std::exception_ptr exception() const noexcept {
     const auto* thrown = std::get_if<2>(&kept_);
     return thrown != nullptr ? *thrown : nullptr;
@@ -46,6 +48,8 @@ class made<void> {
   void take() const {
     if (thrown_) std::rethrow_exception(thrown_);
   }
+
+  [[nodiscard]] bool has_failed() const noexcept { return static_cast<bool>(thrown_); }
 
   [[nodiscard]] std::exception_ptr exception() const noexcept { return thrown_; }
 

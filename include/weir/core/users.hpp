@@ -20,7 +20,7 @@ class users {
 
   /// By one that leaves. True: it was the last, and destroys what they shared.
   bool leave() noexcept {
-    if (alone()) return true;  // which needs no atomic step
+    if (alone()) return true;                                    // which needs no atomic step
     return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;  // acq_rel: release for the last, acquire as the last
   }
 

@@ -1,5 +1,6 @@
 // spawn, pool and for_each on executors of Asio's; awaitables of Asio's in a pool.
 
+#include <coroutine>
 #include <type_traits>
 #include <utility>
 
@@ -37,7 +38,9 @@ class spawned final : private hosted, public core::future_state<T>, public core:
         core::future_state<T>(core::future_state<T>::self_made),
         running(executor_ref(static_cast<target&>(host)), std::move(body), std::move(stop)) {}
 
-  void ended(bool) noexcept {
+  std::coroutine_handle<> ended() noexcept override { return this->finish(); }
+
+  void finished() noexcept {
     leave();
     this->tell_others();
     this->drop();

@@ -12,6 +12,7 @@
 
 #include <weir/core/context.hpp>
 #include <weir/core/made.hpp>
+#include <weir/core/task_end.hpp>
 #include <weir/core/work.hpp>
 #include <weir/run/task.hpp>
 
@@ -200,7 +201,6 @@ class awaitable_body<T>::running {
   [[nodiscard]] bool lost() const noexcept { return lost_; }
 
   T take() { return made_.take(); }
-  [[nodiscard]] std::exception_ptr exception() const noexcept { return made_.exception(); }
 
  private:
   friend telling_handler<running>;
@@ -225,7 +225,7 @@ class awaitable_body<T>::running {
 
   void end_with(std::exception_ptr thrown) noexcept {
     handler_ = nullptr;
-    if (thrown) made_.fail(std::move(thrown));
+    if (thrown) end_->failed(std::move(thrown));
     end_->ended().resume();
   }
 

@@ -3,9 +3,11 @@
 // sync_wait: runs a task to its end on the calling thread. The task's executor is a run_loop of this call,
 // and what it locks belongs to this thread.
 
+#include <coroutine>
 #include <utility>
 
 #include <weir/core/context.hpp>
+#include <weir/core/task_end.hpp>
 #include <weir/run/run_loop.hpp>
 #include <weir/run/task.hpp>
 
@@ -14,16 +16,12 @@ namespace weir {
 /// What the task returns, or its exception, rethrown.
 template <class T>
 T sync_wait(task<T> waited) {
-  class here : public work, public core::task_end {
+  class here final : public work, public core::task_outcome {
    public:
     explicit here(task<T>& waited)
         : work([](work& posted) noexcept {
             auto& self = static_cast<here&>(posted);
             self.waited_.start(self.context_, self);
-          }),
-          task_end([](task_end& end) noexcept -> std::coroutine_handle<> {
-            static_cast<here&>(end).loop_.finish();
-            return std::noop_coroutine();
           }),
           waited_(waited) {}
 
@@ -32,13 +30,20 @@ T sync_wait(task<T> waited) {
       loop_.run();
     }
 
+    std::coroutine_handle<> ended() noexcept override {
+      loop_.finish();
+      return std::noop_coroutine();
+    }
+
    private:
     task<T>& waited_;
     run_loop loop_;
     core::context context_{loop_, owner_id::this_thread(), {}};
   };
 
-  here(waited).run_to_the_end();
+  here outcome(waited);
+  outcome.run_to_the_end();
+  outcome.rethrow_failure();
   return waited.take();
 }
 

@@ -9,6 +9,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -17,7 +18,7 @@
 #include <weir/core/awaiter.hpp>
 #include <weir/core/context.hpp>
 #include <weir/core/front.hpp>
-#include <weir/core/made.hpp>
+#include <weir/core/task_end.hpp>
 
 namespace weir {
 
@@ -25,20 +26,6 @@ template <class T = void>
 class task;
 
 namespace core {
-
-/// Who is told that a task has ended; answers what the thread is to resume next. It may destroy the task.
-class task_end {
- public:
-  using function = std::coroutine_handle<> (*)(task_end&) noexcept;
-  std::coroutine_handle<> ended() noexcept { return ended_(*this); }
-
- protected:
-  explicit task_end(function at_end) noexcept : ended_(at_end) {}
-  ~task_end() = default;
-
- private:
-  function ended_;
-};
 
 template <class T>
 class task_awaiter;
@@ -95,6 +82,8 @@ class task_promise_base {
   [[nodiscard]] core::context* context() const noexcept { return context_; }
   void tells(task_end& end) noexcept { end_ = &end; }
 
+  void unhandled_exception() noexcept { end_->failed(std::current_exception()); }
+
  private:
   core::context* context_ = nullptr;
   task_end* end_ = nullptr;
@@ -104,45 +93,39 @@ template <class T>
 class task_promise : public task_promise_base {
  public:
   task<T> get_return_object() noexcept;
-  void unhandled_exception() noexcept { made_.fail(std::current_exception()); }
 
   template <class U = T>
     requires std::is_constructible_v<T, U>
   void return_value(U&& value) {
-    made_.set(std::forward<U>(value));
+    returned_.emplace(std::forward<U>(value));
   }
 
-  [[nodiscard]] made<T>& came_to() noexcept { return made_; }
+  T take() {
+    WEIR_ASSERT(returned_.has_value(), "a task<T> ended without co_return");
+    return std::move(*returned_);
+  }
 
  private:
-  made<T> made_;
+  std::optional<T> returned_;
 };
 
 template <>
 class task_promise<void> : public task_promise_base {
  public:
   inline task<void> get_return_object() noexcept;
-  void unhandled_exception() noexcept { made_.fail(std::current_exception()); }
   void return_void() const noexcept {}
-
-  [[nodiscard]] made<void>& came_to() noexcept { return made_; }
-
- private:
-  made<void> made_;
+  void take() const noexcept {}
 };
 
 /// A parent awaits its child. The child runs inside await_suspend and, if it has ended there, the parent does not
 /// suspend at all: no stack is used up, whether or not the compiler makes tail calls. Otherwise the last of
 /// the two (the child's end, the parent's suspension) lets the parent go on.
 template <class T>
-class [[nodiscard]] task_awaiter : private task_end {
+class [[nodiscard]] task_awaiter final : private task_outcome {
  public:
-  task_awaiter(std::coroutine_handle<task_promise<T>> child, core::context* where) noexcept
-      : task_end(&at_end), child_(child) {
+  task_awaiter(std::coroutine_handle<task_promise<T>> child, core::context* where) noexcept : child_(child) {
     child_.promise().runs_in(where);
   }
-  task_awaiter(const task_awaiter&) = delete;
-  task_awaiter& operator=(const task_awaiter&) = delete;
 
   bool await_ready() const noexcept { return false; }
 
@@ -152,7 +135,7 @@ class [[nodiscard]] task_awaiter : private task_end {
     parent_ = parent;
     child_.promise().tells(*this);
     child_.resume();
-    // acquire, acq_rel: pair with the exchange in at_end, on whichever thread the child has ended
+    // acquire, acq_rel: pair with the exchange in ended(), on whichever thread the child has ended
     if (meeting_.load(std::memory_order_acquire) != meeting::child_ended &&
         meeting_.exchange(meeting::parent_suspended, std::memory_order_acq_rel) != meeting::child_ended) {
       return true;
@@ -161,16 +144,18 @@ class [[nodiscard]] task_awaiter : private task_end {
     return false;
   }
 
-  T await_resume() { return child_.promise().came_to().take(); }
+  T await_resume() {
+    rethrow_failure();
+    return child_.promise().take();
+  }
 
  private:
   enum class meeting : std::uint8_t { running, parent_suspended, child_ended };
 
-  static std::coroutine_handle<> at_end(task_end& end) noexcept {
-    auto& self = static_cast<task_awaiter&>(end);
-    const auto parent = self.parent_;
+  std::coroutine_handle<> ended() noexcept override {
+    const auto parent = parent_;
     // acq_rel: pairs with await_suspend, after which this awaiter may be gone
-    const auto met = self.meeting_.exchange(meeting::child_ended, std::memory_order_acq_rel);
+    const auto met = meeting_.exchange(meeting::child_ended, std::memory_order_acq_rel);
     return met == meeting::parent_suspended ? parent : std::noop_coroutine();
   }
 
@@ -216,9 +201,8 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
     coroutine_.resume();
   }
 
-  /// After its end: what it returned, or its exception, rethrown.
-  T take() { return coroutine_.promise().came_to().take(); }
-  [[nodiscard]] std::exception_ptr exception() const noexcept { return coroutine_.promise().came_to().exception(); }
+  /// After its end, if it has not failed: what it returned.
+  T take() { return coroutine_.promise().take(); }
 
  private:
   friend promise_type;

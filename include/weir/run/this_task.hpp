@@ -68,7 +68,7 @@ class [[nodiscard("this_task() tells nothing until it is awaited")]] identifying
   bool await_ready() const noexcept { return true; }
   void await_suspend(std::coroutine_handle<>) const noexcept {}
   task_identity await_resume() const noexcept {
-    return context_ != nullptr ? task_identity(context_->owner, context_->stop) : task_identity({}, {});
+    return context_ != nullptr ? task_identity(context_->owner(), context_->stop) : task_identity({}, {});
   }
 
  private:

@@ -14,6 +14,7 @@
 
 #include <weir/core/atomic.hpp>
 #include <weir/core/context.hpp>
+#include <weir/core/task_end.hpp>
 #include <weir/run/task.hpp>
 
 namespace weir {
@@ -22,16 +23,6 @@ namespace core {
 
 template <class T>
 using value_or_monostate = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
-
-template <class T>
-value_or_monostate<T> take_value(task<T>& ended) {
-  if constexpr (std::is_void_v<T>) {
-    ended.take();
-    return {};
-  } else {
-    return ended.take();
-  }
-}
 
 /// What children that run at once have in common with their parent. It outlives them: they may be destroyed unfinished.
 class gathering {
@@ -61,17 +52,27 @@ class gathering {
     Start& start_;
   };
 
+  /// After the end of all: what child `index`, which is this task, has come to.
+  template <class T>
+  value_or_monostate<T> take(std::size_t index, task<T>& ended) {
+    children_[index]->rethrow_failure();
+    if constexpr (std::is_void_v<T>) {
+      return {};
+    } else {
+      return ended.take();
+    }
+  }
+
  private:
-  struct child : task_end {
-    explicit child(gathering& whole) noexcept
-        : task_end([](task_end& end) noexcept { return static_cast<child&>(end).ended(); }), all(whole) {
+  struct child final : task_outcome {
+    explicit child(gathering& whole) noexcept : all(whole) {
       if (all.where_ == nullptr) return;
       where.executor = all.where_->executor;
       where.stop = all.where_->stop;
       where.away = all.where_->away;
     }
 
-    std::coroutine_handle<> ended() noexcept {
+    std::coroutine_handle<> ended() noexcept override {
       const bool away = where.away;
       if (!all.last()) return std::noop_coroutine();
       if (all.where_ != nullptr) all.where_->away = away;  // the parent goes on where this one is
@@ -103,11 +104,9 @@ task<std::tuple<core::value_or_monostate<T>...>> when_all(task<T>... tasks) {
   };
   core::gathering::running run(gathered, start);
   co_await run;
-  co_return std::apply(
-      [](auto&... each) {
-        return std::tuple<core::value_or_monostate<T>...>{core::take_value(each)...};  // braces: from left to right
-      },
-      all);
+  co_return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::tuple<core::value_or_monostate<T>...>{gathered.take(I, std::get<I>(all))...};  // from left to right
+  }(std::index_sequence_for<T...>());
 }
 
 /// The same for any number of tasks of one type: a vector of their results.
@@ -122,7 +121,7 @@ task<std::vector<core::value_or_monostate<T>>> when_all(std::vector<task<T>> tas
   co_await run;
   std::vector<core::value_or_monostate<T>> results;
   results.reserve(all.size());
-  for (auto& each : all) results.push_back(core::take_value(each));
+  for (std::size_t i = 0; i < all.size(); ++i) results.push_back(gathered.take(i, all[i]));
   co_return results;
 }
 

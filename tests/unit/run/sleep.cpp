@@ -18,6 +18,7 @@
 
 #include <support/foreign.hpp>
 #include <support/manual_executor.hpp>
+#include <support/started.hpp>
 
 namespace {
 
@@ -28,28 +29,9 @@ using weir::core::duration;
 using weir::core::time_point;
 using weir::test::foreign;
 using weir::test::manual_executor;
+using weir::test::started;
 
 constexpr duration tick = 1'024ns;
-
-class started : private weir::core::task_end {
- public:
-  started(weir::executor_ref where, task<> body)
-      : task_end([](task_end& end) noexcept -> std::coroutine_handle<> {
-          static_cast<started&>(end).ended_ = true;
-          return std::noop_coroutine();
-        }),
-        context_(where, weir::owner_id::make(), {}),
-        body_(std::move(body)) {
-    body_.start(context_, *this);
-  }
-  [[nodiscard]] bool ended() const { return ended_; }
-  void destroy() { body_ = {}; }
-
- private:
-  weir::core::context context_;
-  task<> body_;
-  bool ended_ = false;
-};
 
 void let_pass(manual_executor& executor, duration by) {
   executor.timers().advance(by);
@@ -69,9 +51,9 @@ TEST(sleep, G9_ends_not_before_its_time_and_within_a_tick_of_it) {
     manual_executor executor;
     started sleeper(executor, sleeps_for(span));
     let_pass(executor, span - 1ns);
-    EXPECT_FALSE(sleeper.ended()) << span.count();
+    EXPECT_FALSE(sleeper.has_ended()) << span.count();
     let_pass(executor, 1ns + tick);
-    EXPECT_TRUE(sleeper.ended()) << span.count();
+    EXPECT_TRUE(sleeper.has_ended()) << span.count();
   }
 }
 
@@ -79,16 +61,16 @@ TEST(sleep, until_ends_not_before_that_time) {
   manual_executor executor;
   started sleeper(executor, sleeps_until(executor.timers().now() + 5ms));
   let_pass(executor, 5ms - 1ns);
-  EXPECT_FALSE(sleeper.ended());
+  EXPECT_FALSE(sleeper.has_ended());
   let_pass(executor, 1ns + tick);
-  EXPECT_TRUE(sleeper.ended());
+  EXPECT_TRUE(sleeper.has_ended());
 }
 
 TEST(sleep, G9_of_zero_or_less_does_not_wait_at_all) {
   manual_executor executor;
   for (const duration none : {0ns, -1ns, duration(-1h), duration::min()}) {
     started sleeper(executor, sleeps_for(none));
-    EXPECT_TRUE(sleeper.ended()) << none.count();
+    EXPECT_TRUE(sleeper.has_ended()) << none.count();
   }
   EXPECT_EQ(executor.timers().fire_expired(), std::nullopt);
 }
@@ -97,7 +79,7 @@ TEST(sleep, until_now_or_earlier_does_not_wait_at_all) {
   manual_executor executor;
   for (const duration ago : {duration(0ns), duration(1ns), duration(1h)}) {
     started sleeper(executor, sleeps_until(executor.timers().now() - ago));
-    EXPECT_TRUE(sleeper.ended());
+    EXPECT_TRUE(sleeper.has_ended());
   }
 }
 
@@ -107,9 +89,9 @@ TEST(sleep, is_counted_from_the_start_of_the_wait) {
   let_pass(executor, 1h);
   started sleeper(executor, std::move(lazy));
   let_pass(executor, 9ms);
-  EXPECT_FALSE(sleeper.ended());
+  EXPECT_FALSE(sleeper.has_ended());
   let_pass(executor, 1ms + tick);
-  EXPECT_TRUE(sleeper.ended());
+  EXPECT_TRUE(sleeper.has_ended());
 }
 
 TEST(sleep, takes_any_duration_rounded_up_and_saturated) {
@@ -170,10 +152,10 @@ TEST(sleep, G9_a_stop_ends_it_early_with_cancelled) {
   std::stop_source stop;
   weir::result<> got = errc::failed;
   started sleeper(executor, notes_result(got, 1h, stop.get_token()));
-  EXPECT_FALSE(sleeper.ended());
+  EXPECT_FALSE(sleeper.has_ended());
   stop.request_stop();
   executor.run_all();
-  EXPECT_TRUE(sleeper.ended());
+  EXPECT_TRUE(sleeper.has_ended());
   EXPECT_EQ(got.error(), errc::cancelled);
   EXPECT_EQ(executor.timers().fire_expired(), std::nullopt);
 }
@@ -185,7 +167,7 @@ TEST(sleep, a_stop_requested_before_never_waits_and_wins_over_a_sleep_of_zero) {
   for (const duration span : {duration(1h), duration(0ns)}) {
     weir::result<> got = errc::failed;
     started sleeper(executor, notes_result(got, span, stop.get_token()));
-    EXPECT_TRUE(sleeper.ended());
+    EXPECT_TRUE(sleeper.has_ended());
     EXPECT_EQ(got.error(), errc::cancelled);
   }
 }
@@ -210,9 +192,9 @@ TEST(sleep, within_a_shorter_time_is_timed_out) {
   weir::result<> got = errc::failed;
   started sleeper(executor, notes_limited(got, 1h, 1ms));
   let_pass(executor, 1ms - 1ns);
-  EXPECT_FALSE(sleeper.ended());
+  EXPECT_FALSE(sleeper.has_ended());
   let_pass(executor, 1ns + tick);
-  EXPECT_TRUE(sleeper.ended());
+  EXPECT_TRUE(sleeper.has_ended());
   EXPECT_EQ(got.error(), errc::timed_out);
   EXPECT_EQ(executor.timers().fire_expired(), std::nullopt);
 }
@@ -222,7 +204,7 @@ TEST(sleep, within_a_longer_time_ends_as_ever) {
   weir::result<> got = errc::failed;
   started sleeper(executor, notes_limited(got, 1ms, 1h));
   let_pass(executor, 2ms);
-  EXPECT_TRUE(sleeper.ended());
+  EXPECT_TRUE(sleeper.has_ended());
   EXPECT_TRUE(got.has_value());
   EXPECT_EQ(executor.timers().fire_expired(), std::nullopt);
 }
@@ -231,10 +213,10 @@ TEST(sleep, G9_within_zero_never_waits) {
   manual_executor executor;
   weir::result<> got = errc::failed;
   started times_out(executor, notes_limited(got, 1h, 0ns));
-  EXPECT_TRUE(times_out.ended());
+  EXPECT_TRUE(times_out.has_ended());
   EXPECT_EQ(got.error(), errc::timed_out);
   started succeeds(executor, notes_limited(got, 0ns, 0ns));
-  EXPECT_TRUE(succeeds.ended());
+  EXPECT_TRUE(succeeds.has_ended());
   EXPECT_TRUE(got.has_value());
 }
 
@@ -244,7 +226,7 @@ TEST(sleep, destroying_a_sleeping_coroutine_disarms_it) {
   sleeper.destroy();
   EXPECT_EQ(executor.timers().fire_expired(), std::nullopt);
   let_pass(executor, 1h);
-  EXPECT_FALSE(sleeper.ended());
+  EXPECT_FALSE(sleeper.has_ended());
 }
 
 TEST(sleep, destroying_a_coroutine_whose_time_has_come_but_that_has_not_gone_on_takes_it_off_its_executor) {
@@ -254,7 +236,7 @@ TEST(sleep, destroying_a_coroutine_whose_time_has_come_but_that_has_not_gone_on_
   EXPECT_FALSE(executor.empty());
   sleeper.destroy();
   EXPECT_TRUE(executor.empty());
-  EXPECT_FALSE(sleeper.ended());
+  EXPECT_FALSE(sleeper.has_ended());
 }
 
 TEST(sleep, destroying_a_coroutine_that_sleeps_with_limits_disarms_all_of_them) {
@@ -345,9 +327,9 @@ TEST(sleep, a_task_sleeps_by_the_timers_of_its_executor_and_not_by_the_programs)
   started sleeper(executor, sleeps_for(1ms));
   programs.advance(1h);
   executor.run_all();
-  EXPECT_FALSE(sleeper.ended());
+  EXPECT_FALSE(sleeper.has_ended());
   let_pass(executor, 2ms);
-  EXPECT_TRUE(sleeper.ended());
+  EXPECT_TRUE(sleeper.has_ended());
 }
 
 TEST(sleep, many_sleepers_all_wake) {

@@ -18,6 +18,7 @@
 
 #include <support/foreign.hpp>
 #include <support/manual_executor.hpp>
+#include <support/started.hpp>
 
 namespace {
 
@@ -25,29 +26,7 @@ using weir::sync_wait;
 using weir::task;
 using weir::test::foreign;
 using weir::test::manual_executor;
-
-/// A task that the test starts, and may destroy wherever it stands.
-template <class T>
-class started : private weir::core::task_end {
- public:
-  started(weir::executor_ref where, task<T> body)
-      : task_end([](task_end& end) noexcept -> std::coroutine_handle<> {
-          static_cast<started&>(end).ended_ = true;
-          return std::noop_coroutine();
-        }),
-        context_(where, weir::owner_id::make(), {}),
-        body_(std::move(body)) {
-    body_.start(context_, *this);
-  }
-  [[nodiscard]] bool ended() const { return ended_; }
-  void destroy() { body_ = {}; }
-  T take() { return body_.take(); }
-
- private:
-  weir::core::context context_;
-  task<T> body_;
-  bool ended_ = false;
-};
+using weir::test::started;
 
 struct not_default {
   explicit not_default(int number) : value(number) {}
@@ -254,11 +233,11 @@ TEST(task, recursion_a_few_thousand_deep_may_suspend_at_the_bottom) {
   weir::event gate;
   manual_executor executor;
   started<int> root(executor, depth_over(gate, 3'000));
-  EXPECT_FALSE(root.ended());
+  EXPECT_FALSE(root.has_ended());
   gate.set();
-  EXPECT_FALSE(root.ended());
+  EXPECT_FALSE(root.has_ended());
   EXPECT_EQ(executor.run_all(), 1U);
-  ASSERT_TRUE(root.ended());
+  ASSERT_TRUE(root.has_ended());
   EXPECT_EQ(root.take(), 3'000);
 }
 
@@ -271,7 +250,7 @@ TEST(task, destroying_the_root_of_a_suspended_chain_destroys_all_of_it) {
   EXPECT_EQ(gate.waiting(), 0U);
   gate.set();
   EXPECT_EQ(executor.run_all(), 0U);
-  EXPECT_FALSE(root.ended());
+  EXPECT_FALSE(root.has_ended());
 }
 
 task<> acquires(weir::semaphore& from) { co_await from.acquire(); }
@@ -358,10 +337,10 @@ TEST(task, G7_completing_its_operation_posts_it_and_runs_nothing_on_the_stack_of
   EXPECT_EQ(seen.size(), 1U);
   gate.set();
   EXPECT_EQ(seen.size(), 1U);
-  EXPECT_FALSE(waiting.ended());
+  EXPECT_FALSE(waiting.has_ended());
   EXPECT_EQ(executor.run_all(), 1U);
   EXPECT_EQ(seen.size(), 2U);
-  EXPECT_TRUE(waiting.ended());
+  EXPECT_TRUE(waiting.has_ended());
 }
 
 task<> notes_after_resuming_on(weir::event& gate, manual_executor& other, std::string& seen) {

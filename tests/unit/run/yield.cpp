@@ -17,27 +17,14 @@
 
 #include <support/foreign.hpp>
 #include <support/manual_executor.hpp>
+#include <support/started.hpp>
 
 namespace {
 
 using weir::task;
 using weir::test::foreign;
 using weir::test::manual_executor;
-
-class started : private weir::core::task_end {
- public:
-  started(weir::executor_ref where, task<> body)
-      : task_end([](task_end&) noexcept -> std::coroutine_handle<> { return std::noop_coroutine(); }),
-        context_(where, weir::owner_id::make(), {}),
-        body_(std::move(body)) {
-    body_.start(context_, *this);
-  }
-  void destroy() { body_ = {}; }
-
- private:
-  weir::core::context context_;
-  task<> body_;
-};
+using weir::test::started;
 
 task<> takes_turns(std::string& order, char name, int turns) {
   for (int i = 0; i < turns; ++i) {
