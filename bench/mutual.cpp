@@ -1,6 +1,7 @@
-// W1–W4, W6: semaphore and mutex, wanted by nobody else, by a thousand tasks, and by two in turn.
+// W1–W4, W6: semaphore and mutex, wanted by nobody else, by a thousand tasks and more, and by two in turn.
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <thread>
 
@@ -115,13 +116,23 @@ weir::task<> counted_rounds(weir::semaphore& semaphore, window& counts, int roun
   }
 }
 
+weir::task<> counted_limited_rounds(weir::semaphore& semaphore, window& counts, int rounds) {
+  for (int i = 0; i < rounds; ++i) {
+    const auto passed = co_await semaphore.acquire().within(std::chrono::minutes(1));
+    expect(passed.has_value(), "nobody times out");
+    co_await weir::yield();
+    semaphore.release();
+    counts.pass();
+  }
+}
+
 /// W4 with so many in the queue: first come, first served, so all have queued when everybody has had one round.
-void w4_waiters(const run& row, int waiters) {
+void many_queued(const run& row, int waiters, weir::task<> (*take_turns)(weir::semaphore&, window&, int)) {
   const int tasks = waiters + static_cast<int>(permits);
   const int rounds = std::max(6, static_cast<int>(all_rounds) / tasks);
   weir::semaphore semaphore(permits);
   window counts{.from = tasks, .to = long{tasks} * (rounds - 1)};
-  place(1).run(tasks, [&](int) { return counted_rounds(semaphore, counts, rounds); });
+  place(1).run(tasks, [&](int) { return take_turns(semaphore, counts, rounds); });
   row.tell_each(counts.took, static_cast<double>(counts.to - counts.from));
 }
 
@@ -173,8 +184,12 @@ void add_mutual(rows& all) {
   all.push_back({"W6", 1, w6});
   all.push_back({"W6", 2, w6_across});
   for (int waiters = 1; waiters <= 1'000'000; waiters *= 10) {
-    all.push_back(
-        {"W4/waiters_" + std::to_string(waiters), 1, [waiters](const run& row) { w4_waiters(row, waiters); }});
+    const auto add = [&](const std::string& name, auto take_turns) {
+      all.push_back(
+          {name + std::to_string(waiters), 1, [=](const run& row) { many_queued(row, waiters, take_turns); }});
+    };
+    add("W4/waiters_", counted_rounds);
+    add("W9a/armed_", counted_limited_rounds);  // each with a timer, too
   }
 }
 

@@ -26,7 +26,11 @@ def curves_of(taken):
     """name: (title of x, logarithmic?, {curve: points})"""
     return {
         "waiters": ("waiters", True, {what: growing(taken, f"{what}/waiters") for what in ("W4", "W8")}),
-        "timers": ("armed timers", True, {"W9a": growing(taken, "W9a/timers")}),
+        "timers": (
+            "armed timers",
+            True,
+            {"W9a, alone": growing(taken, "W9a/armed"), "W9a, with its task": growing(taken, "W9a/timers")},
+        ),
         "threads": (
             "threads",
             False,

@@ -99,7 +99,7 @@ def against(taken):
 
 TITLES = {
     "waiters": "Cost against the number of waiters: an acquisition (W4), a cancellation (W8)",
-    "timers": "Cost against the number of armed timers: a wait with a limit, its task's start and end included (W9a)",
+    "timers": "Cost against the number of armed timers: a wait with a limit, alone and with its task's start and end (W9a)",
     "threads": "Cost against the number of threads",
 }
 

@@ -125,7 +125,12 @@ def on_an_io_context(taken):
 
 
 def growth(taken):
-    for what, row in (("W4", "W4/waiters"), ("W8", "W8/waiters"), ("W9a", "W9a/timers")):
+    for what, row in (
+        ("W4", "W4/waiters"),
+        ("W8", "W8/waiters"),
+        ("W9a, the wait alone", "W9a/armed"),
+        ("W9a, with its task's start and end", "W9a/timers"),
+    ):
         few, many = weir(taken, f"{row}_1000"), weir(taken, f"{row}_1000000")
         if few is None or many is None:
             continue

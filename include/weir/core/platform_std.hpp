@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <initializer_list>
 #include <stop_token>
 #include <thread>
 #include <utility>
@@ -42,6 +43,15 @@ inline void pause() noexcept {
 
 /// For what will be looked at next: of very many waiters none is in a cache any more. Null does nothing.
 inline void prefetch(const void* soon) noexcept { __builtin_prefetch(soon); }
+
+/// The same for a part of something larger: a few cache lines to either side.
+inline void prefetch_around(const void* soon) noexcept {
+  constexpr std::uintptr_t line = 64;
+  const auto at = reinterpret_cast<std::uintptr_t>(soon);
+  for (const auto each : {at, at - line, at + line, at - 2 * line, at + 2 * line}) {
+    prefetch(reinterpret_cast<const void*>(each));
+  }
+}
 
 /// One step of waiting for something that another thread does in a few instructions.
 class spinner {

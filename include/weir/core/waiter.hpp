@@ -70,7 +70,7 @@ class wait_queue {
   void for_each_undecided(Visit visit) noexcept {
     for (waiter* at = waiters_.front(); at != nullptr;) {
       waiter* next = waiters_.after(*at);
-      platform::prefetch(next);
+      if (next != nullptr) platform::prefetch_around(next->next);  // two ahead: to remove this one touches the next
       if (!at->wait->decided() && !visit(*at)) return;
       at = next;
     }
