@@ -43,7 +43,7 @@ class own_context {
   /// It has to be resumed there even if there was nothing to wait for.
   [[nodiscard]] bool elsewhere() const noexcept { return context_ != nullptr && context_->away; }
   void arrived() noexcept {
-    if (context_ != nullptr) context_->away = false;
+    if (elsewhere()) context_->away = false;  // a store would take its cache line from whoever wakes it next
   }
 
  private:
