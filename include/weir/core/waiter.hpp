@@ -70,8 +70,12 @@ class wait_queue {
   void for_each_undecided(Visit visit) noexcept {
     for (waiter* at = waiters_.front(); at != nullptr;) {
       waiter* next = waiters_.after(*at);
-      if (next != nullptr) platform::prefetch_around(next->next);  // two ahead: to remove this one touches the next
-      if (!at->wait->decided() && !visit(*at)) return;
+      platform::prefetch(next);
+      if (!at->wait->decided() && !visit(*at)) {
+        // For the next time: who comes then will be run soon after. Two ahead: what was done here touches the next.
+        if (next != nullptr) platform::prefetch_around(next->next);
+        return;
+      }
       at = next;
     }
   }
