@@ -60,7 +60,10 @@ class first_failure {
 
 struct stop_passed_on {
   platform::stop_source* to;
-  void operator()() const noexcept { to->request_stop(); }
+  void operator()() const noexcept {
+    auto kept = *to;  // what this stops may be all that keeps it
+    kept.request_stop();
+  }
 };
 
 /// One item's task, unless one has failed before it starts.

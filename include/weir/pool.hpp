@@ -100,7 +100,8 @@ class pool_slots final : public synchronizer {
   }
 
   void finished() noexcept {
-    if (unfinished_.end()) drop();  // I4
+    completion joined;                    // told when this has let go of the slots, and of the executor in them
+    if (unfinished_.end(joined)) drop();  // I4
   }
 
   /// A slot that was taken and not used.
@@ -117,8 +118,9 @@ class pool_slots final : public synchronizer {
   }
 
   void request_stop() noexcept {
+    auto stops = stops_;  // what is let through, or stopped, may destroy the pool
     close();
-    stops_.request_stop();
+    stops.request_stop();
   }
 
   /// By the destructor of the pool: nobody waits any more. The tasks go on.
@@ -199,7 +201,7 @@ class promised : public task_end {
     promise_.state_->claim();  // nobody else can: it was moved here unset
     promise_.state_->tell();
   }
-  void abandon() noexcept {}  // dropping the promise does
+  void abandon() noexcept { const auto dropped = std::move(promise_); }
   void drop() noexcept { delete this; }
 
  protected:
@@ -399,6 +401,10 @@ class pool::submit_op {
   core::answer start(node& starting, core::completion&) noexcept { return slots_->start(starting); }
   bool withdraw(node& queued, core::completion&) noexcept { return slots_->withdraw(queued); }
   void give_back(node&) noexcept { slots_->return_slot(); }
+  void unused() noexcept {
+    [[maybe_unused]] const auto task = std::move(body_);
+    [[maybe_unused]] const auto promised = std::move(into_);
+  }
 
   Value take(node&) {
     if constexpr (std::is_void_v<Value>) {

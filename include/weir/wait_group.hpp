@@ -44,7 +44,10 @@ class wait_group : public core::synchronizer {
   void add(std::size_t k = 1) { begin(k); }
 
   /// One of those that were added. Throws std::invalid_argument, and changes nothing, if all are done already.
-  void done() { end(); }
+  void done() {
+    core::completion told;
+    end(told);
+  }
 
   /// How many are not done yet: a reading, no lock.
   [[nodiscard]] std::size_t count() const noexcept { return count_in(load()); }
@@ -105,12 +108,12 @@ class wait_group : public core::synchronizer {
     }
     return begin_slow(k);
   }
-  bool end() {
+  bool end(core::completion& told) {
     word seen = load();  // the last is for the slow way if somebody waits
     while ((seen & locked_bit) == 0 && count_in(seen) > ((seen & queued_bit) != 0 ? 1 : 0)) {
       if (advance(seen, seen - counts(1))) return count_in(seen) == 1;
     }
-    return end_slow();
+    return end_slow(told);
   }
 
  private:
@@ -131,9 +134,8 @@ class wait_group : public core::synchronizer {
                               " are not done yet, of at most " + std::to_string(max()));
   }
 
-  [[gnu::noinline]] bool end_slow() {
+  [[gnu::noinline]] bool end_slow(core::completion& told) {
     {
-      core::completion told;
       locked lock(*this);
       if (count_in(lock.state) != 0) {
         lock.state -= counts(1);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <system_error>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -350,6 +351,36 @@ TEST_P(asio_stress, G2_handlers_tasks_and_threads_with_limits_and_slots_lose_not
 }
 
 INSTANTIATE_TEST_SUITE_P(threads, asio_stress, testing::Values(1, 4));
+
+task<> ends_elsewhere(event& opened, thread_pool& threads) { co_await opened.wait().resume_on(threads); }
+
+TEST(asio_life, a_pool_over_a_strand_has_let_go_of_it_when_it_is_joined) {
+  thread_pool threads(1);
+  for (int i = 0; i < 300; ++i) {
+    event opened;
+    asio::io_context io;
+    pool jobs(asio::make_strand(io), 1);
+    std::ignore = jobs.try_submit(ends_elsewhere(opened, threads));
+    io.poll();
+    opened.set();
+    jobs.join().wait();
+  }
+}
+
+TEST(asio_life, a_task_that_goes_with_its_context_has_broken_its_promise_when_the_pool_is_joined) {
+  auto io = std::make_unique<asio::io_context>();
+  event never;
+  pool jobs(io->get_executor(), 1);
+  promise<> into;
+  auto made = into.get_future();
+  const auto waits = [](event& opened) -> task<> { co_await opened.wait(); };
+  jobs.submit(waits(never), std::move(into)).wait();
+  io->poll();
+  bool ready = false;
+  std::ignore = jobs.join().start([&](const result<>&) { ready = made.ready(); });
+  io.reset();
+  EXPECT_TRUE(ready);
+}
 
 }  // namespace
 }  // namespace weir::test

@@ -15,6 +15,7 @@
 // Optional:
 //   take_along()             for an operation that refers to something of its caller's: called when the wait will
 //                            outlive the expression.
+//   unused()                 it has failed, and its wait may live on (with a ticket): what it was given may go.
 //   queued(node)             by the starter, once it is queued and before its owner can be told: what it lets go of.
 //   settle(node, winner, list)  decided, by this waiter or (null) by a limit: what is left to do before the owner is
 //                            told. False: there is more to wait for, and who completes that runs node.wait. Such an

@@ -18,7 +18,7 @@
 namespace weir {
 
 /// An executor that is run by whoever calls run(), in the order in which work was posted.
-class alignas(64) run_loop {  // one cache line: to post from another thread moves no more than that
+class run_loop {
  public:
   run_loop() noexcept = default;
   run_loop(const run_loop&) = delete;

@@ -37,7 +37,7 @@ T sync_wait(task<T> waited) {
 
    private:
     task<T>& waited_;
-    run_loop loop_;
+    alignas(64) run_loop loop_;  // one cache line: to post from another thread moves no more than that
     core::context context_{loop_, owner_id::this_thread(), {}};
   };
 

@@ -108,7 +108,7 @@ class wait_state : private time_limit<Limits & timed>,
 
   void finish() noexcept {
     if constexpr ((Limits & timed) != 0) {
-      if (this->verdict() != core::outcome::timed_out) this->disarm();  // that timer has fired, or was never armed
+      if (!this->leaving() || this->verdict() != core::outcome::timed_out) this->disarm();  // else it has fired
     }
     if constexpr ((Limits & stop_on) != 0) this->registration.reset();
   }
@@ -134,7 +134,10 @@ class wait_state : private time_limit<Limits & timed>,
 
   /// After finish(): what it has come to.
   result<value_type> take_outcome() {
-    if (outcome() != core::outcome::granted) return static_cast<errc>(outcome());
+    if (outcome() != core::outcome::granted) {
+      if constexpr (requires { op_.unused(); }) op_.unused();
+      return static_cast<errc>(outcome());
+    }
     if constexpr (std::is_void_v<decltype(take())>) {
       take();
       return {};

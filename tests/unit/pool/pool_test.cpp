@@ -8,6 +8,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include <weir/mutex.hpp>
 #include <weir/pool.hpp>
 #include <weir/select.hpp>
+#include <weir/semaphore.hpp>
 #include <weir/task.hpp>
 
 #include <support/foreign.hpp>
@@ -352,6 +354,48 @@ TEST(pool, G12_bad_arguments_are_refused_where_they_are_made) {
   EXPECT_EQ(message_of<std::invalid_argument>([&] { (void)jobs.submit(std::move(kept), std::move(used)); }),
             "weir::pool::submit: the promise was set or moved away already");
   EXPECT_EQ(jobs.running(), 0u);
+}
+
+task<> waits_until_stopped(event& never, semaphore& then) {
+  const auto self = co_await this_task();
+  const auto passed = co_await never.wait().stop_on(self.stop);
+  then.release();
+}
+task<> waits_or_is_stopped(semaphore& let_through) {
+  const auto self = co_await this_task();
+  const auto passed = co_await let_through.acquire().stop_on(self.stop);
+}
+
+TEST(pool, what_request_stop_ends_may_destroy_it) {
+  inline_executor here;
+  event never;
+  semaphore let_through(0);
+  std::optional<pool> jobs(std::in_place, here, 2);
+  std::ignore = jobs->try_submit(waits_or_is_stopped(let_through));
+  std::ignore = jobs->try_submit(waits_until_stopped(never, let_through));
+  std::ignore = jobs->join().start([&](const result<>&) { jobs.reset(); });
+  jobs->request_stop();
+  EXPECT_FALSE(jobs);
+}
+
+TEST(pool, G2_a_submit_that_failed_lets_go_of_its_task_and_promise_though_its_ticket_is_kept) {
+  manual_executor executor;
+  pool jobs(executor, 1);
+  auto witness = std::make_shared<int>(0);
+  const auto keeps = [](std::shared_ptr<int>) -> task<int> { co_return 0; };
+  auto first = jobs.submit(gives(1)).wait();
+  promise<int> into;
+  auto made = into.get_future();
+  std::optional<std::error_code> told;
+  auto kept = jobs.submit(keeps(witness), std::move(into)).start([&](const result<>& ended) {
+    told = ended.error();
+    EXPECT_EQ(witness.use_count(), 1);
+  });
+  EXPECT_TRUE(kept.cancel());
+  EXPECT_EQ(told, errc::cancelled);
+  ASSERT_TRUE(made.ready());
+  EXPECT_EQ(made.get().as_result().wait().error(), errc::closed);
+  executor.run_all();
 }
 
 }  // namespace

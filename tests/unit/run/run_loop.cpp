@@ -360,4 +360,7 @@ TEST(run_loop, inside_a_completion_its_work_finds_the_flat_loop_as_if_outermost)
   EXPECT_EQ(written, (log{"flat", "after the post"}));
 }
 
+/// g++ 12 aligns no frame for what lives in it.
+TEST(run_loop, may_be_a_local_of_a_coroutine) { EXPECT_LE(alignof(run_loop), __STDCPP_DEFAULT_NEW_ALIGNMENT__); }
+
 }  // namespace
