@@ -18,6 +18,7 @@
 
 #include <asio/binding.hpp>
 #include <support/foreign.hpp>
+#include <support/manual_executor.hpp>
 
 namespace weir::test {
 namespace {
@@ -352,19 +353,22 @@ TEST_P(asio_stress, G2_handlers_tasks_and_threads_with_limits_and_slots_lose_not
 
 INSTANTIATE_TEST_SUITE_P(threads, asio_stress, testing::Values(1, 4));
 
-task<> ends_elsewhere(event& opened, thread_pool& threads) { co_await opened.wait().resume_on(threads); }
+task<> ends_elsewhere(event& opened, manual_executor& there) { co_await opened.wait().resume_on(there); }
 
 TEST(asio_life, a_pool_over_a_strand_has_let_go_of_it_when_it_is_joined) {
-  thread_pool threads(1);
-  for (int i = 0; i < 300; ++i) {
-    event opened;
-    asio::io_context io;
-    pool jobs(asio::make_strand(io), 1);
-    std::ignore = jobs.try_submit(ends_elsewhere(opened, threads));
-    io.poll();
-    opened.set();
-    jobs.join().wait();
-  }
+  manual_executor elsewhere;
+  event opened;
+  auto io = std::make_unique<asio::io_context>();
+  std::optional<pool> jobs(std::in_place, asio::make_strand(*io), 1);
+  std::ignore = jobs->try_submit(ends_elsewhere(opened, elsewhere));
+  io->poll();
+  opened.set();
+  std::ignore = jobs->join().start([&](const result<>&) {
+    jobs.reset();
+    io.reset();
+  });
+  elsewhere.run_all();
+  EXPECT_FALSE(io);
 }
 
 TEST(asio_life, a_task_that_goes_with_its_context_has_broken_its_promise_when_the_pool_is_joined) {
