@@ -5,6 +5,7 @@
 // (see core/atomic.hpp) and run the same source on fibers.
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <stop_token>
@@ -44,13 +45,9 @@ inline void pause() noexcept {
 /// For what will be looked at next: of very many waiters none is in a cache any more. Null does nothing.
 inline void prefetch(const void* soon) noexcept { __builtin_prefetch(soon); }
 
-/// The same for a part of something larger: a few cache lines to either side.
+/// The same for a part of something larger: a few cache lines to either side. Not for null.
 inline void prefetch_around(const void* soon) noexcept {
-  constexpr std::uintptr_t line = 64;
-  const auto at = reinterpret_cast<std::uintptr_t>(soon);
-  for (const auto each : {at, at - line, at + line, at - 2 * line, at + 2 * line}) {
-    prefetch(reinterpret_cast<const void*>(each));
-  }
+  for (const std::ptrdiff_t bytes : {0, -64, +64, -128, +128}) prefetch(static_cast<const char*>(soon) + bytes);
 }
 
 /// One step of waiting for something that another thread does in a few instructions.
