@@ -107,6 +107,8 @@ template <>
 class time_limit<none> {
  public:
   void enter(core::context&) noexcept {}
+  static constexpr bool expired_at_once() noexcept { return false; }
+  static constexpr bool expired() noexcept { return false; }
 };
 
 template <bool Used, class Wait>

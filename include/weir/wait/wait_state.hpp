@@ -72,7 +72,7 @@ class wait_state : private time_limit<Limits & timed>,
   /// The order of the checks is the order of the outcomes: cancelled, closed, would_deadlock, granted, timed_out.
   [[gnu::always_inline]] bool ready() noexcept {
     node_.wait = this;
-    return stopped() || op_.try_now(node_) == core::answer::done || timed_out_at_once();
+    return stopped() || op_.try_now(node_) == core::answer::done || timed_out(this->expired_at_once());
   }
 
   /// Of an owner that waits again as often as it has to. Another says when it has given up meanwhile: errc::cancelled.
@@ -92,7 +92,8 @@ class wait_state : private time_limit<Limits & timed>,
     if constexpr (repeating<Op>) {
       for (finish(); op_.again(node_, this->verdict()); finish()) {
         this->reset();
-        if ((withdrawn() && this->decide(core::outcome::cancelled)) || stopped() || timed_out()) return false;
+        if ((withdrawn() && this->decide(core::outcome::cancelled)) || stopped() || timed_out(this->expired()))
+          return false;
         if (queue_up()) return true;
       }
     }
@@ -231,21 +232,7 @@ class wait_state : private time_limit<Limits & timed>,
     }
   }
 
-  bool timed_out_at_once() noexcept {
-    if constexpr ((Limits & timed) != 0) {
-      return this->expired_at_once() && this->decide(core::outcome::timed_out);
-    } else {
-      return false;
-    }
-  }
-
-  bool timed_out() noexcept {
-    if constexpr ((Limits & timed) != 0) {
-      return this->expired() && this->decide(core::outcome::timed_out);
-    } else {
-      return false;
-    }
-  }
+  bool timed_out(bool expired) noexcept { return expired && this->decide(core::outcome::timed_out); }
 
   bool step_back() noexcept {
     if constexpr (requires { op_.step_back(node_); }) {

@@ -19,6 +19,7 @@
 #include <weir/task.hpp>
 
 #include <support/manual_executor.hpp>
+#include <support/stopping.hpp>
 
 namespace weir {
 namespace {
@@ -205,16 +206,6 @@ TEST(map, takes_results_that_have_no_default) {
   EXPECT_EQ(made[2].value, 30);
 }
 
-task<> waits_until_stopped(event& never, event& then) {
-  const auto self = co_await this_task();
-  const auto passed = co_await never.wait().stop_on(self.stop);
-  then.set();
-}
-task<> waits_or_is_stopped(event& let_through) {
-  const auto self = co_await this_task();
-  const auto passed = co_await let_through.wait().stop_on(self.stop);
-}
-
 TEST(for_each, may_end_while_it_is_stopped) {
   inline_executor here;
   event never;
@@ -222,7 +213,8 @@ TEST(for_each, may_end_while_it_is_stopped) {
   std::stop_source stops;
   const std::vector<int> items{0, 1};
   auto item = [&](int which) {
-    return which == 0 ? waits_or_is_stopped(let_through) : waits_until_stopped(never, let_through);
+    return which == 0 ? test::waits_until_stopped(let_through)
+                      : test::waits_until_stopped_then_sets(never, let_through);
   };
   auto ended = spawn(here, for_each(here, items, 2, item), stops.get_token());
   stops.request_stop();

@@ -18,12 +18,12 @@
 #include <weir/mutex.hpp>
 #include <weir/pool.hpp>
 #include <weir/select.hpp>
-#include <weir/semaphore.hpp>
 #include <weir/task.hpp>
 
 #include <support/foreign.hpp>
 #include <support/manual_executor.hpp>
 #include <support/notes.hpp>
+#include <support/stopping.hpp>
 
 namespace weir {
 namespace {
@@ -356,23 +356,13 @@ TEST(pool, G12_bad_arguments_are_refused_where_they_are_made) {
   EXPECT_EQ(jobs.running(), 0u);
 }
 
-task<> waits_until_stopped(event& never, semaphore& then) {
-  const auto self = co_await this_task();
-  const auto passed = co_await never.wait().stop_on(self.stop);
-  then.release();
-}
-task<> waits_or_is_stopped(semaphore& let_through) {
-  const auto self = co_await this_task();
-  const auto passed = co_await let_through.acquire().stop_on(self.stop);
-}
-
 TEST(pool, what_request_stop_ends_may_destroy_it) {
   inline_executor here;
   event never;
-  semaphore let_through(0);
+  event let_through;
   std::optional<pool> jobs(std::in_place, here, 2);
-  std::ignore = jobs->try_submit(waits_or_is_stopped(let_through));
-  std::ignore = jobs->try_submit(waits_until_stopped(never, let_through));
+  std::ignore = jobs->try_submit(test::waits_until_stopped(let_through));
+  std::ignore = jobs->try_submit(test::waits_until_stopped_then_sets(never, let_through));
   std::ignore = jobs->join().start([&](const result<>&) { jobs.reset(); });
   jobs->request_stop();
   EXPECT_FALSE(jobs);
