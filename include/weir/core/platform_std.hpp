@@ -50,50 +50,73 @@ inline void prefetch_around(const void* soon) noexcept {
   for (const std::ptrdiff_t bytes : {0, -64, +64, -128, +128}) prefetch(static_cast<const char*>(soon) + bytes);
 }
 
-/// One step of waiting for something that another thread does in a few instructions.
+/// One step of waiting for something that another thread does in a few instructions. Each look takes the cache line
+/// away from who does it: so the first comes only after a few journeys of a line between cores.
 class spinner {
  public:
   void step() noexcept {
-    if (++steps_ < steps_before_yielding) {
-      pause();
-    } else {
+    if (pauses_ > most_pauses) {
       std::this_thread::yield();  // its holder may have been preempted: give it the processor
+      return;
     }
+    for (int i = 0; i < pauses_; ++i) pause();
+    pauses_ *= 2;
   }
 
  private:
-  static constexpr int steps_before_yielding = 64;
-  int steps_ = 0;
+  static constexpr int most_pauses = 64;
+  int pauses_ = 32;
 };
 
 /// Puts one thread to sleep until another one calls unpark; an unpark that comes first is kept.
 /// The sleeper may destroy the parker as soon as park returns: after its store, unpark uses only the address.
 class parker {
  public:
-  /// For one that expects an answer: looks for about as long as falling asleep and being woken would take, so that what
-  /// another core answers at once costs no system call.
+  /// For one that expects an answer: what another core answers at once costs no system call. It looks for a moment; and
+  /// for about as long as falling asleep and being woken takes if its last sleep was so short, since then two threads
+  /// may do nothing but wake each other.
   void look_then_park() noexcept {
-    for (int looks = worth_looking(); looks > 0 && signal_.load(std::memory_order_relaxed) == 0; --looks) pause();
+    static const bool others_run = std::thread::hardware_concurrency() > 1;
+    if (others_run) look();
     park();
   }
 
   void park() noexcept {
-    // acquire: pairs with the store in unpark
-    while (signal_.exchange(0, std::memory_order_acquire) == 0) signal_.wait(0, std::memory_order_relaxed);
+    if (signalled()) return;
+    const clock::time_point begin = clock::now();
+    do {
+      signal_.wait(0, std::memory_order_relaxed);  // relaxed: signalled() confirms it
+    } while (!signalled());
+    local<last_sleep>().was_short = clock::now() - begin < 2 * waking_takes;
   }
 
   void unpark() noexcept {
-    // Pairs with the exchange in park. seq_cst: notify_one looks whether anybody sleeps, and that look may not be
+    // Pairs with the exchange in signalled. seq_cst: notify_one looks whether anybody sleeps, and that look may not be
     // done before the store.
     signal_.store(1);
     signal_.notify_one();
   }
 
  private:
-  static int worth_looking() noexcept {
-    static const int looks = std::thread::hardware_concurrency() > 1 ? 100 : 0;
-    return looks;
+  using clock = std::chrono::steady_clock;
+  static constexpr int looks_at_least = 100;
+  static constexpr clock::duration waking_takes = std::chrono::microseconds(50);
+
+  struct last_sleep {
+    bool was_short;
+  };
+
+  void look() const noexcept {
+    const clock::time_point begin = clock::now();
+    do {
+      for (int looks = 0; looks < looks_at_least; ++looks, pause()) {
+        if (signal_.load(std::memory_order_relaxed) != 0) return;  // relaxed: park confirms it
+      }
+    } while (local<last_sleep>().was_short && clock::now() - begin < waking_takes);
   }
+
+  // acquire: pairs with the store in unpark
+  bool signalled() noexcept { return signal_.exchange(0, std::memory_order_acquire) != 0; }
 
   std::atomic<std::uint32_t> signal_{0};
 };

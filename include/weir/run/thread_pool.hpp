@@ -277,7 +277,7 @@ class thread_pool {
     for (std::size_t i = 0; i < started_; ++i) workers_[i].thread.join();
   }
 
-  static constexpr int pauses_between_looks = 200;
+  static constexpr int pauses_between_looks = 500;
   static constexpr std::size_t few_looks = 16;
   static constexpr unsigned turns_between_helps = 64;
 
