@@ -1,5 +1,7 @@
 // The races of pool: slots are freed by tasks that end while others wait to submit, give up, stop or go away.
 
+#include <memory>
+
 #include <weir/event.hpp>
 #include <weir/mutex.hpp>
 #include <weir/pool.hpp>
@@ -163,6 +165,36 @@ TEST(model_task, work_is_posted_to_a_run_loop_while_it_goes_to_sleep_and_finishe
     if (first.ran == 0) loop.run();
     EXPECT_EQ(first.ran, 1);
     EXPECT_EQ(second.ran, 1);
+  });
+}
+
+TEST(model_task, a_run_loop_goes_as_soon_as_the_last_that_was_posted_has_finished_it) {
+  explore([] {
+    struct job : work {
+      explicit job(run_loop* last = nullptr) noexcept
+          : work([](work& posted) noexcept {
+              auto& self = static_cast<job&>(posted);
+              ++self.ran;
+              if (self.loop != nullptr) self.loop->finish();
+            }),
+            loop(last) {}
+      run_loop* loop;
+      int ran = 0;
+    };
+    auto loop = std::make_unique<run_loop>();
+    job first;
+    job last(loop.get());
+    together(
+        [&] {
+          loop->run();
+          loop.reset();
+        },
+        [&, posts = loop.get()] {
+          posts->post(first);
+          posts->post(last);
+        });
+    EXPECT_EQ(first.ran, 1);
+    EXPECT_EQ(last.ran, 1);
   });
 }
 
