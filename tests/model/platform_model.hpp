@@ -125,6 +125,7 @@ inline constexpr int looks_before_sleep = 1;
 
 inline void pause() noexcept {}
 inline void prefetch(const void*) noexcept {}
+inline void prefetch_far(const void*, const void*, const void*) noexcept {}
 inline void prefetch_around(const void*) noexcept {}
 
 class parker {

@@ -71,6 +71,8 @@ class wait_queue {
     for (waiter* at = waiters_.front(); at != nullptr;) {
       waiter* next = waiters_.after(*at);
       platform::prefetch(next);
+      platform::prefetch_far(at, at, next);
+      platform::prefetch_far(at->wait, at, next);
       if (!at->wait->decided() && !visit(*at)) {
         // For the next time: who comes then will be run soon after. Two ahead: what was done here touches the next.
         if (next != nullptr) platform::prefetch_around(next->next);
