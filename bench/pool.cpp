@@ -1,4 +1,7 @@
-// W10: a million trivial tasks through a limit of 64.
+// W10: a million trivial tasks through a limit of 64. And what a pool of threads costs that has nothing to do.
+
+#include <chrono>
+#include <thread>
 
 #include "rows.hpp"
 #include "tasks.hpp"
@@ -20,9 +23,20 @@ void w10(const run& row) {
   row.tell_each(through_pool(where, count), count);
 }
 
+/// Its threads have worked, and the timer service has a limit to wait for.
+void idle(const run& row) {
+  weir::semaphore gate(0);
+  place where(row.threads());
+  where.run(row.threads(), [](int) { return trivial(); });
+  weir::ticket waits = gate.acquire().within(std::chrono::minutes(1)).start([](weir::result<>) {});
+  row.tell_total(timed([] { std::this_thread::sleep_for(std::chrono::seconds(5)); }));
+  expect(waits.cancel(), "nobody has come");
+}
+
 }  // namespace
 
 void add_pool(rows& all) {
+  all.push_back({"idle", 2, idle});
   for (int threads : {1, 2, 4}) all.push_back({"W10", threads, w10});
 }
 

@@ -39,7 +39,7 @@ def weir_rows():
 
 
 def is_workload(name):
-    return re.match(r"W\d", name) is not None
+    return name == "idle" or re.match(r"W\d", name) is not None
 
 
 def identity(workload):

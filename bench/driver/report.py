@@ -31,6 +31,7 @@ WORKLOADS = """## The workloads
 | W8 | 100,000 waiters are cancelled from the last to the first: callbacks by their tickets, by `stop_token`, by `asio_slot`; `task`: tasks by stop token, until they have ended |
 | W9a, W9b | 100,000 tasks wait with a time limit: all are let through; all time out after 10 ms, the CPU time in all |
 | W10 | 1,000,000 trivial tasks through a limit of 64 |
+| idle | a `thread_pool` with nothing to do and a timer service with a limit to wait for, 5 s long: the CPU time that they take |
 
 `weir` is `weir::task` on a `run_loop`, with several threads on a `thread_pool`; `weir asio_task` is `weir::task` on an io_context, `weir asio_awaitable` is
 `asio::awaitable` on an io_context. Its W10 uses a `pool`; `weir asio_semaphore` is W10 as others do it, a semaphore that each task gives back.
