@@ -70,9 +70,7 @@ class wait_queue {
   void for_each_undecided(Visit visit) noexcept {
     for (waiter* at = waiters_.front(); at != nullptr;) {
       waiter* next = waiters_.after(*at);
-      platform::prefetch(next);
-      platform::prefetch_far(at, at, next);
-      platform::prefetch_far(at->wait, at, next);
+      if (next != nullptr) fetch(*at, *next);
       if (!at->wait->decided() && !visit(*at)) {
         // For the next time: who comes then will be run soon after. Two ahead: what was done here touches the next.
         if (next != nullptr) platform::prefetch_around(next->next);
@@ -83,6 +81,12 @@ class wait_queue {
   }
 
  private:
+  static void fetch(const waiter& at, const waiter& next) noexcept {
+    platform::prefetch(&next);
+    platform::prefetch_far(&at, &at, &next);
+    platform::prefetch_far(at.wait, &at, &next);
+  }
+
   void count(std::ptrdiff_t change) noexcept {
     // relaxed: written under the lock only
     size_.store(size_.load(std::memory_order_relaxed) + static_cast<std::size_t>(change), std::memory_order_relaxed);
