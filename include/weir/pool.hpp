@@ -54,14 +54,18 @@ class unfinished_tasks : public wait_group {
 class pool_slots final : public synchronizer {
  public:
   pool_slots(held_executor where, std::size_t limit, platform::stop_source stops) noexcept
-      : synchronizer(0), where_(std::move(where)), stops_(std::move(stops)), limit_(limit) {}
+      : synchronizer(0),
+        where_(std::move(where)),
+        stops_(std::move(stops)),
+        token_(stops_.get_token()),
+        limit_(limit) {}
 
   void drop() noexcept {
     if (users_.leave()) delete this;
   }
 
   [[nodiscard]] executor_ref where() const noexcept { return where_.where(); }
-  [[nodiscard]] platform::stop_token stop_token() const noexcept { return stops_.get_token(); }
+  [[nodiscard]] const platform::stop_token& stop_token() const noexcept { return token_; }
   [[nodiscard]] wait_group& unfinished() noexcept { return unfinished_; }
 
   answer try_now(waiter& asking) noexcept {
@@ -176,6 +180,7 @@ class pool_slots final : public synchronizer {
 
   held_executor where_;
   platform::stop_source stops_;
+  const platform::stop_token token_;
   unfinished_tasks unfinished_;
   users users_{1};
   count limit_;
@@ -218,7 +223,7 @@ class pool_job final : public Sink, public detached<Body, pool_job<Body, Sink>>,
   template <class... Given>
   pool_job(pool_slots& slots, Body body, Given&&... given) noexcept
       : Sink(std::forward<Given>(given)...),
-        detached<Body, pool_job>(slots.where(), std::move(body), slots.stop_token()),
+        detached<Body, pool_job>(slots.where(), std::move(body), &slots.stop_token()),
         tenant([](tenant& evicted) noexcept { static_cast<pool_job&>(evicted).evicted(); }),
         slots_(slots) {
     slots_.where().enlist(*this);

@@ -38,13 +38,13 @@ class detached : private work {
   void post() noexcept { context_.executor.post(*this); }
 
  protected:
-  detached(executor_ref where, Body body, platform::stop_token stop) noexcept
+  detached(executor_ref where, Body body, const platform::stop_token* stop) noexcept
       : work([](work& posted) noexcept {
           auto& self = static_cast<detached&>(posted);
           self.body_.start(self.context_, static_cast<Derived&>(self));
         }),
         body_(std::move(body)),
-        context_(where, owner_id::make(), std::move(stop)) {}
+        context_(where, owner_id::make(), stop) {}
   ~detached() = default;
 
   /// By the executor that goes before it has ended.
@@ -87,11 +87,10 @@ class detached : private work {
 };
 
 template <class T>
-class spawned final : public future_state<T>, public detached<task<T>, spawned<T>> {
+class spawned : public future_state<T>, public detached<task<T>, spawned<T>> {
  public:
-  spawned(executor_ref where, task<T> body, platform::stop_token stop) noexcept
-      : future_state<T>(future_state<T>::self_made),
-        detached<task<T>, spawned>(where, std::move(body), std::move(stop)) {}
+  spawned(executor_ref where, task<T> body, const platform::stop_token* stop) noexcept
+      : future_state<T>(future_state<T>::self_made), detached<task<T>, spawned>(where, std::move(body), stop) {}
 
   std::coroutine_handle<> ended() noexcept override { return this->finish(); }
 
@@ -101,15 +100,35 @@ class spawned final : public future_state<T>, public detached<task<T>, spawned<T
   }
 };
 
+struct kept_token {
+  platform::stop_token token;
+};
+
+template <class Spawned>
+class spawned_with_token final : private kept_token, public Spawned {
+ public:
+  template <class Where, class T>
+  spawned_with_token(const Where& where, task<T> body, platform::stop_token stop)
+      : kept_token{std::move(stop)}, Spawned(where, std::move(body), &token) {}
+};
+
+/// Starts it. A token is kept where there is one.
+template <class Spawned, class Where, class T>
+future<T> spawn_as(const Where& where, task<T> body, platform::stop_token stop) {
+  Spawned* const started = stop.stop_possible()
+                               ? new spawned_with_token<Spawned>(where, std::move(body), std::move(stop))
+                               : new Spawned(where, std::move(body), nullptr);
+  future<T> given{shared<future_state<T>>(started)};
+  started->post();
+  return given;
+}
+
 }  // namespace core
 
 /// Starts a task on an executor. Dropping its future stops nothing.
 template <executor E, class T>
 future<T> spawn(E& where, task<T> body, platform::stop_token stop = {}) {
-  auto* started = new core::spawned<T>(executor_ref(where), std::move(body), std::move(stop));
-  future<T> given{core::shared<core::future_state<T>>(started)};
-  started->post();
-  return given;
+  return core::spawn_as<core::spawned<T>>(executor_ref(where), std::move(body), std::move(stop));
 }
 
 }  // namespace weir

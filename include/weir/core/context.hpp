@@ -3,7 +3,6 @@
 // What a waiter knows of where it runs: its executor, who owns what it locks, and its stop token.
 
 #include <cstdint>
-#include <utility>
 
 #include <weir/core/atomic.hpp>
 #include <weir/core/executor.hpp>
@@ -62,13 +61,13 @@ namespace core {
 class context {
  public:
   context() noexcept : context({}, {}, {}) {}
-  context(executor_ref where, owner_id who, platform::stop_token stopped) noexcept
-      : executor(where), stop(std::move(stopped)), owner_(who.value() & (~std::uint64_t{0} >> 1)) {}
+  context(executor_ref where, owner_id who, const platform::stop_token* stopped) noexcept
+      : executor(where), stop(stopped), owner_(who.value() & (~std::uint64_t{0} >> 1)) {}
 
   [[nodiscard]] owner_id owner() const noexcept { return owner_id(owner_); }
 
   executor_ref executor;
-  platform::stop_token stop;
+  const platform::stop_token* stop;  // whoever has started it keeps it: to copy one takes an atomic step. Null: none
   bool away : 1 = false;  // resume_on, or something foreign, has taken it elsewhere: the next wait brings it home
 
  private:

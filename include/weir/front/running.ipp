@@ -29,14 +29,14 @@ struct hosted : core::tenant {
 };
 
 template <class T>
-class spawned final : private hosted, public core::future_state<T>, public core::detached<task<T>, spawned<T>> {
+class spawned : private hosted, public core::future_state<T>, public core::detached<task<T>, spawned<T>> {
   using running = core::detached<task<T>, spawned>;
 
  public:
-  spawned(const any_executor& where, task<T> body, platform::stop_token stop)
+  spawned(const any_executor& where, task<T> body, const platform::stop_token* stop)
       : hosted(where, [](core::tenant& evicted) noexcept { static_cast<spawned&>(evicted).destroy_pending(); }),
         core::future_state<T>(core::future_state<T>::self_made),
-        running(executor_ref(static_cast<target&>(host)), std::move(body), std::move(stop)) {}
+        running(executor_ref(static_cast<target&>(host)), std::move(body), stop) {}
 
   std::coroutine_handle<> ended() noexcept override { return this->finish(); }
 
@@ -61,10 +61,7 @@ class spawned final : private hosted, public core::future_state<T>, public core:
 /// context is destroyed first, so is the task, and the future gets errc::closed.
 template <asio_executor E, class T>
 future<T> spawn(const E& where, task<T> body, platform::stop_token stop = {}) {
-  auto* started = new front::spawned<T>(front::any_executor(where), std::move(body), std::move(stop));
-  future<T> given{core::shared<core::future_state<T>>(started)};
-  started->post();
-  return given;
+  return core::spawn_as<front::spawned<T>>(front::any_executor(where), std::move(body), std::move(stop));
 }
 
 }  // namespace weir

@@ -68,7 +68,8 @@ class [[nodiscard("this_task() tells nothing until it is awaited")]] identifying
   bool await_ready() const noexcept { return true; }
   void await_suspend(std::coroutine_handle<>) const noexcept {}
   task_identity await_resume() const noexcept {
-    return context_ != nullptr ? task_identity(context_->owner(), context_->stop) : task_identity({}, {});
+    if (context_ == nullptr) return {{}, {}};
+    return {context_->owner(), context_->stop != nullptr ? *context_->stop : platform::stop_token()};
   }
 
  private:
