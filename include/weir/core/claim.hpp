@@ -36,7 +36,7 @@ struct waiter;
 /// word_: an outcome, and for a wait that arms limits after it was queued
 ///   arming              its starter is still at work
 ///   arming + completed  decided and detached meanwhile: the starter goes on with the outcome itself
-///   completed           told
+///   completed           told; or decided when its starter was done, and to be told
 ///   leaves              decided by a limit or a ticket, not under its object's lock: to be withdrawn too
 class claim : public work {
  public:
@@ -79,8 +79,10 @@ class claim : public work {
 
   /// By its completion. True: tell the owner. False: its starter is still at work, and goes on with the outcome.
   bool arrive() noexcept {
+    // relaxed: deciding has seen all that its starter did
+    if (!arms_ || (word_.load(std::memory_order_relaxed) & completed) != 0) return true;
     // acq_rel: pairs with finish_arming()
-    return !arms_ || (word_.fetch_or(completed, std::memory_order_acq_rel) & arming) == 0;
+    return (word_.fetch_or(completed, std::memory_order_acq_rel) & arming) == 0;
   }
 
   /// Once it is decided its owner can be told: nobody arms it, and nothing is left to do between.
@@ -115,6 +117,7 @@ class claim : public work {
     std::uint32_t seen = word_.load(std::memory_order_relaxed);
     do {
       if ((seen & outcome_mask) != 0) return false;
+      if ((seen & arming) == 0) bits |= completed;  // which saves arrive() its step
       // acq_rel: the winner sees the wait as its starter left it, and who loses to it sees what it did before
     } while (!word_.compare_exchange_weak(seen, seen | bits, std::memory_order_acq_rel, std::memory_order_relaxed));
     return true;
