@@ -48,7 +48,7 @@ inline void prefetch(const void* soon) noexcept { __builtin_prefetch(soon); }
 /// The same for what lies 16 times as far from `near` as `to` from `from`: of what was made in one go that is right.
 inline void prefetch_far(const void* near, const void* from, const void* to) noexcept {
   const auto number = [](const void* place) { return reinterpret_cast<std::uintptr_t>(place); };
-  prefetch(reinterpret_cast<const void*>(number(near) + 16 * (number(to) - number(from))));
+  prefetch(reinterpret_cast<const void*>(number(near) + 16 * (number(to) - number(from))));  // NOLINT: a mere address
 }
 
 /// The same for a part of something larger: a few cache lines to either side. Not for null.

@@ -70,7 +70,7 @@ class wait_queue {
   void for_each_undecided(Visit visit) noexcept {
     for (waiter* at = waiters_.front(); at != nullptr;) {
       waiter* next = waiters_.after(*at);
-      if (next != nullptr) fetch(*at, *next);
+      fetch_behind(*at);
       if (!at->wait->decided() && !visit(*at)) {
         // For the next time: who comes then will be run soon after. Two ahead: what was done here touches the next.
         if (next != nullptr) platform::prefetch_around(next->next);
@@ -81,10 +81,10 @@ class wait_queue {
   }
 
  private:
-  static void fetch(const waiter& at, const waiter& next) noexcept {
-    platform::prefetch(&next);
-    platform::prefetch_far(&at, &at, &next);
-    platform::prefetch_far(at.wait, &at, &next);
+  static void fetch_behind(const waiter& at) noexcept {
+    platform::prefetch(at.next);
+    platform::prefetch_far(&at, &at, at.next);
+    platform::prefetch_far(at.wait, &at, at.next);
   }
 
   void count(std::ptrdiff_t change) noexcept {
