@@ -180,7 +180,7 @@ class pool_slots final : public synchronizer {
 
   held_executor where_;
   platform::stop_source stops_;
-  const platform::stop_token token_;
+  const platform::stop_token token_;  // of all its tasks: each points to it
   unfinished_tasks unfinished_;
   users users_{1};
   count limit_;

@@ -112,7 +112,7 @@ class spawned_with_token final : private kept_token, public Spawned {
       : kept_token{std::move(stop)}, Spawned(where, std::move(body), &token) {}
 };
 
-/// Starts it. A token is kept where there is one.
+/// Starts it. Most tasks have no token, and no room for one.
 template <class Spawned, class Where, class T>
 future<T> spawn_as(const Where& where, task<T> body, platform::stop_token stop) {
   Spawned* const started = stop.stop_possible()

@@ -81,6 +81,7 @@ class wait_queue {
   }
 
  private:
+  /// The next; and by a guess one far behind, with its claim: until that is the next it will have come.
   static void fetch_behind(const waiter& at) noexcept {
     platform::prefetch(at.next);
     platform::prefetch_far(&at, &at, at.next);
