@@ -34,6 +34,11 @@ void expect_conserved(Subject& subject, int grants, const Waited&... came) {
   ((came.got ? subject.put_back() : void()), ...);
 }
 
+template <class Object>
+void until_somebody_waits(const Object& object) {
+  for (platform::spinner until; object.waiting() == 0;) until.step();
+}
+
 template <class Subject>
 class race : public testing::Test {};
 TYPED_TEST_SUITE_P(race);
@@ -73,6 +78,41 @@ TYPED_TEST_P(race, a_grant_against_a_stop) {
     together([&] { came.note(subject.wait().stop_on(stop.get_token()).wait()); }, [&] { grants = subject.grant(); },
              [&] { stop.request_stop(); });
     EXPECT_TRUE(got_or(came, errc::cancelled));
+    expect_conserved(subject, grants, came);
+  });
+}
+
+/// "A stop that was requested before the grant loses to it because it is armed after queueing."
+TYPED_TEST_P(race, a_stop_requested_before_the_grant_wins) {
+  explore([] {
+    platform::stop_source stop;
+    TypeParam subject;
+    waited came;
+    int grants = 0;
+    together([&] { came.note(subject.wait().stop_on(stop.get_token()).wait()); },
+             [&] {
+               until_somebody_waits(subject.object);
+               stop.request_stop();
+               grants = subject.grant();
+             });
+    EXPECT_EQ(came.error, errc::cancelled);
+    expect_conserved(subject, grants, came);
+  });
+}
+
+TYPED_TEST_P(race, a_time_limit_that_passed_before_the_grant_wins) {
+  explore([] {
+    time clock;
+    TypeParam subject;
+    waited came;
+    int grants = 0;
+    together([&] { came.note(subject.wait().within(1s).wait()); },
+             [&] {
+               until_somebody_waits(subject.object);
+               clock.pass();
+               grants = subject.grant();
+             });
+    EXPECT_EQ(came.error, errc::timed_out);
     expect_conserved(subject, grants, came);
   });
 }
@@ -312,7 +352,8 @@ TYPED_TEST_P(race, one_object_of_a_select_is_destroyed_while_the_other_grants) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(race, a_grant_against_a_time_out, a_grant_against_a_time_out_of_a_callback,
-                            a_grant_against_a_stop, a_stop_against_a_time_out, a_grant_against_the_cancel_of_a_ticket,
+                            a_grant_against_a_stop, a_stop_requested_before_the_grant_wins,
+                            a_time_limit_that_passed_before_the_grant_wins, a_stop_against_a_time_out, a_grant_against_the_cancel_of_a_ticket,
                             a_grant_while_it_is_started_and_cancelled, a_grant_against_close,
                             a_grant_against_cancel_all, one_grant_is_passed_on_by_two_waiters,
                             the_head_times_out_while_it_is_granted_and_another_waits_behind_it,

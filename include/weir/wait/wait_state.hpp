@@ -212,11 +212,11 @@ class wait_state : private time_limit<Limits & timed>,
           return self.op_.settle(self.node_, decided.winner(), list);
         };
       }
+      arm();  // before it is queued: a limit that ends before the grant is made wins, however short the time between
       const core::answer started = op_.start(node_, others);
       if (started == core::answer::done) return false;
-      if (started == core::answer::queued) {
-        if constexpr (lets_go) op_.queued(node_);
-        arm();
+      if constexpr (lets_go) {
+        if (started == core::answer::queued) op_.queued(node_);
       }
       if (this->finish_arming()) return true;
       if (this->leaving()) op_.withdraw(node_, others);
