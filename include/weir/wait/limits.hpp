@@ -2,7 +2,10 @@
 
 // The limits that a wait can have, each a part that costs nothing where it is not used.
 
+#include <cstdint>
+#include <limits>
 #include <optional>
+#include <ratio>
 #include <type_traits>
 #include <utility>
 
@@ -27,14 +30,26 @@ enum limits : unsigned {
   reports = limited | as_result,  // the outcome comes as a result
 };
 
-/// Any duration as the clock's, rounded up and held within its range. Not a number is no time at all.
+/// Any duration in ticks of the clock: never shorter than given, and at most what the clock can count. Not a number, and
+/// what is negative, is no time at all.
 template <class Rep, class Period>
 constexpr core::duration saturated(std::chrono::duration<Rep, Period> given) noexcept {
-  using wide = std::chrono::duration<long double, core::duration::period>;
-  const auto wished = std::chrono::duration_cast<wide>(given);
-  if (wished >= wide(core::duration::max())) return core::duration::max();
-  if (!(wished > wide(core::duration::min()))) return core::duration::min();
-  return std::chrono::ceil<core::duration>(given);
+  using unit = std::ratio_divide<Period, core::duration::period>;
+  constexpr auto most = static_cast<std::uintmax_t>(core::duration::max().count());
+  constexpr auto num = static_cast<std::uintmax_t>(unit::num);
+  constexpr auto den = static_cast<std::uintmax_t>(unit::den);
+  if (!(given.count() > Rep{})) return core::duration::zero();
+  if constexpr (std::is_integral_v<Rep> && den <= most / num) {
+    const auto count = static_cast<std::uintmax_t>(given.count());
+    const std::uintmax_t part = (count % den * num + den - 1) / den;  // of a unit of `den`: count * num may be too large
+    if (count / den > (most - part) / num) return core::duration::max();
+    return core::duration(static_cast<core::duration::rep>(count / den * num + part));
+  } else {
+    const long double ticks = static_cast<long double>(given.count()) * num / den;
+    const long double safe = ticks + ticks * 4 * std::numeric_limits<double>::epsilon();  // three roundings may shorten it
+    if (safe >= static_cast<long double>(most)) return core::duration::max();
+    return core::duration(static_cast<core::duration::rep>(safe) + 1);
+  }
 }
 
 /// Said: within, until, or both. Where one of them was said there is one number: it, and from the start the deadline.
