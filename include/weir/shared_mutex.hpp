@@ -132,8 +132,8 @@ class shared_mutex : public core::synchronizer {
   inline auto upgrade() noexcept;
 
   /// The same with what a guard holds, giving a guard. If it fails the shared_guard stays with the caller: the
-  /// operation refers to it until it is granted, so wait in the same full expression; start() takes it along. Throws,
-  /// where it is called, as downgrade(guard&&) does.
+  /// operation refers to it until it is granted, so wait in the same full expression. start() and completion tokens
+  /// take the guard along: there a failed upgrade unlocks. Throws, where it is called, as downgrade(guard&&) does.
   inline auto upgrade(shared_guard&& held);
 
   /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
@@ -422,6 +422,9 @@ class shared_mutex::upgrade_op {
   core::answer start(node& starting, core::completion& done) noexcept { return lock_.start(starting, done); }
   bool withdraw(node& queued, core::completion& done) noexcept { return lock_.withdraw(queued, done); }
   void give_back(node& granted) noexcept { lock_.give_back(granted); }
+
+  /// It has failed. A guard that was taken along is out of its caller's reach: it unlocks now, not with the ticket.
+  void unused() noexcept { owned_ = {}; }
 
   guard take(node& granted) noexcept {
     (owned_ ? owned_ : *referred_).release();

@@ -353,9 +353,9 @@ TYPED_TEST_P(race, one_object_of_a_select_is_destroyed_while_the_other_grants) {
 
 REGISTER_TYPED_TEST_SUITE_P(race, a_grant_against_a_time_out, a_grant_against_a_time_out_of_a_callback,
                             a_grant_against_a_stop, a_stop_requested_before_the_grant_wins,
-                            a_time_limit_that_passed_before_the_grant_wins, a_stop_against_a_time_out, a_grant_against_the_cancel_of_a_ticket,
-                            a_grant_while_it_is_started_and_cancelled, a_grant_against_close,
-                            a_grant_against_cancel_all, one_grant_is_passed_on_by_two_waiters,
+                            a_time_limit_that_passed_before_the_grant_wins, a_stop_against_a_time_out,
+                            a_grant_against_the_cancel_of_a_ticket, a_grant_while_it_is_started_and_cancelled,
+                            a_grant_against_close, a_grant_against_cancel_all, one_grant_is_passed_on_by_two_waiters,
                             the_head_times_out_while_it_is_granted_and_another_waits_behind_it,
                             a_completion_enters_again, a_coroutine_is_destroyed_while_it_is_granted,
                             a_coroutine_is_destroyed_while_it_is_granted_or_times_out,

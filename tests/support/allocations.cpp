@@ -3,20 +3,15 @@
 #include <cstdlib>
 #include <new>
 
+#include <support/build.hpp>
+
 namespace {
 thread_local std::size_t count = 0;
 }
 
 std::size_t weir::test::allocations() noexcept { return count; }
 
-#if defined(__has_feature)
-#define WEIR_TEST_HAS(feature) __has_feature(feature)
-#else
-#define WEIR_TEST_HAS(feature) 0
-#endif
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || WEIR_TEST_HAS(address_sanitizer) || \
-    WEIR_TEST_HAS(thread_sanitizer)
+#if defined(WEIR_TEST_SANITIZED)
 
 // A sanitizer has an operator new of its own, and tells us when it is used.
 

@@ -2,12 +2,18 @@
 
 // What kind of build the tests are in: stress does less where each step costs more.
 
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define WEIR_TEST_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define WEIR_TEST_SANITIZED
+#endif
+#endif
+
 namespace weir::test {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#if defined(WEIR_TEST_SANITIZED)
 inline constexpr bool sanitized = true;
-#elif defined(__has_feature)
-inline constexpr bool sanitized = __has_feature(thread_sanitizer) || __has_feature(address_sanitizer);
 #else
 inline constexpr bool sanitized = false;
 #endif

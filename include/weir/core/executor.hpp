@@ -4,7 +4,7 @@
 // reference and outlives what runs on it. Some members are optional:
 //   bool retract(work&) noexcept      takes posted work back before it ran. With it a coroutine may be
 //                                     destroyed between its grant and its resumption.
-//   timer_source& timers() noexcept   measures the time limits of what runs here; else the timer thread does.
+//   timer_source& timers()            measures the time limits of what runs here; else the timer thread does.
 //   void enlist(tenant&) noexcept     with delist(tenant&): for an executor that may end before what runs on it, and
 //                                     then destroys it.
 
@@ -65,13 +65,13 @@ class executor_ref {
   }
 
   /// Null: it has none of its own.
-  [[nodiscard]] core::timer_source* timers() const noexcept { return calls_->timers(target_); }
+  [[nodiscard]] core::timer_source* timers() const { return calls_->timers(target_); }
 
  private:
   struct calls {
     void (*post)(const void*, work&) noexcept;
     bool (*retract)(const void*, work&) noexcept;
-    core::timer_source* (*timers)(const void*) noexcept;
+    core::timer_source* (*timers)(const void*);
     void (*enlist)(const void*, core::tenant&) noexcept;
     void (*delist)(const void*, core::tenant&) noexcept;
   };
@@ -93,7 +93,7 @@ class executor_ref {
   }
 
   template <class E>
-  static core::timer_source* timers_of([[maybe_unused]] E& target) noexcept {
+  static core::timer_source* timers_of([[maybe_unused]] E& target) {
     if constexpr (requires { target.timers(); }) {
       return &target.timers();
     } else {
@@ -105,7 +105,7 @@ class executor_ref {
   static constexpr calls calls_of{
       [](const void* target, work& item) noexcept { of<E>(target).post(item); },
       [](const void* target, work& item) noexcept { return retract_from(of<E>(target), item); },
-      [](const void* target) noexcept { return timers_of(of<E>(target)); },
+      [](const void* target) { return timers_of(of<E>(target)); },
       []([[maybe_unused]] const void* target, [[maybe_unused]] core::tenant& running) noexcept {
         if constexpr (requires(E& there) { there.enlist(running); }) of<E>(target).enlist(running);
       },

@@ -103,7 +103,7 @@ template <class Alarm>
 class basic_timer_thread final : public timer_service {
  public:
   /// One for the program, started when first asked for. It is never destroyed: limits may be in use until
-  /// the very end.
+  /// the very end. Throws std::system_error if no thread can be started; the next call tries again.
   static basic_timer_thread& instance() {
     static auto* const service = new basic_timer_thread;
     return *service;
@@ -126,8 +126,12 @@ class basic_timer_thread final : public timer_service {
     auto& hook = core::before_park::current();
     hook.object = this;
     hook.call = [](void* object) noexcept {
+      try {
+        static_cast<basic_timer_thread*>(object)->start();
+      } catch (...) {  // no thread is available: the limits wait until this code returns
+        return;
+      }
       core::before_park::current().call = nullptr;
-      static_cast<basic_timer_thread*>(object)->start();
     };
     for (;;) {
       const auto next = fire_expired();
@@ -176,7 +180,7 @@ inline platform::atomic<timer_source*>& replaced_timers() noexcept {
 }
 }  // namespace core
 
-/// What measures the limits of waiters whose executor has no timers of its own.
+/// What measures the limits of waiters whose executor has no timers of its own. Throws if that cannot be started.
 template <class Default = timer_thread>
 core::timer_source& timers() {
   auto* replaced = core::replaced_timers().load(std::memory_order_acquire);  // acquire: pairs with use_timers

@@ -1,9 +1,11 @@
 #pragma once
 
-// Waiting by callback: start(callback) and the ticket that withdraws it. One allocation holds the wait and
-// the callback until both the callback has returned and the ticket is gone.
+// Waiting by callback: start(callback) and the ticket that withdraws it. One allocation holds both; the callback and
+// its captures are destroyed when it has returned, the rest when the ticket is gone too.
 
 #include <cstdint>
+#include <exception>
+#include <optional>
 #include <utility>
 
 #include <weir/core/atomic.hpp>
@@ -92,7 +94,12 @@ class callback_wait final : private started, private wait_state<Op, Limits> {
   static ticket start(state&& described, Where where, Callback&& callback) {
     auto* self = new callback_wait(std::move(described), where, std::move(callback));
     ticket issued(*self);
-    self->begin();
+    try {
+      self->begin();
+    } catch (...) {  // nothing has started: the ticket is the only user left
+      self->drop();
+      throw;
+    }
     return issued;
   }
 
@@ -109,7 +116,7 @@ class callback_wait final : private started, private wait_state<Op, Limits> {
   static callback_wait& of(started& s) noexcept { return static_cast<callback_wait&>(s); }
   static callback_wait& of(work& w) noexcept { return static_cast<callback_wait&>(static_cast<state&>(w)); }
 
-  void begin() noexcept {
+  void begin() {
     core::context where(where_.executor(), {}, {});
     state::enter(where);
     this->run_ = [](work& told) noexcept { of(told).deliver(); };
@@ -122,14 +129,24 @@ class callback_wait final : private started, private wait_state<Op, Limits> {
       auto& self = of(posted);
       self.finish();
       self.entered();
-      self.callback_(self.take_outcome());  // a callback that throws terminates
+      (*self.callback_)(self.take_or_failure());  // a callback that throws terminates
+      self.callback_.reset();                     // before the ticket is asked for: the callback may own it
       self.drop();
     };
     where_.executor().post(*this);
   }
 
+  /// What taking throws (no memory, an item that cannot be moved) is reported like a failure of the wait.
+  result<typename state::value_type> take_or_failure() noexcept {
+    try {
+      return this->take_outcome();
+    } catch (...) {
+      return result<typename state::value_type>::failure(std::current_exception());
+    }
+  }
+
   Where where_;
-  [[no_unique_address]] Callback callback_;
+  std::optional<Callback> callback_;
 };
 
 }  // namespace wait

@@ -30,8 +30,8 @@ enum limits : unsigned {
   reports = limited | as_result,  // the outcome comes as a result
 };
 
-/// Any duration in ticks of the clock: never shorter than given, and at most what the clock can count. Not a number, and
-/// what is negative, is no time at all.
+/// Any duration in ticks of the clock: never shorter than given, and at most what the clock can count. Not a number,
+/// and what is negative, is no time at all.
 template <class Rep, class Period>
 constexpr core::duration saturated(std::chrono::duration<Rep, Period> given) noexcept {
   using unit = std::ratio_divide<Period, core::duration::period>;
@@ -41,12 +41,14 @@ constexpr core::duration saturated(std::chrono::duration<Rep, Period> given) noe
   if (!(given.count() > Rep{})) return core::duration::zero();
   if constexpr (std::is_integral_v<Rep> && den <= most / num) {
     const auto count = static_cast<std::uintmax_t>(given.count());
-    const std::uintmax_t part = (count % den * num + den - 1) / den;  // of a unit of `den`: count * num may be too large
+    const std::uintmax_t part =
+        (count % den * num + den - 1) / den;  // of a unit of `den`: count * num may be too large
     if (count / den > (most - part) / num) return core::duration::max();
     return core::duration(static_cast<core::duration::rep>(count / den * num + part));
   } else {
     const long double ticks = static_cast<long double>(given.count()) * num / den;
-    const long double safe = ticks + ticks * 4 * std::numeric_limits<double>::epsilon();  // three roundings may shorten it
+    const long double safe =
+        ticks + ticks * 4 * std::numeric_limits<double>::epsilon();  // three roundings may shorten it
     if (safe >= static_cast<long double>(most)) return core::duration::max();
     return core::duration(static_cast<core::duration::rep>(safe) + 1);
   }
@@ -65,10 +67,10 @@ class time_limit : public core::timer {
     if constexpr ((Fewer & wait::until) != 0) until_ = said_before.until_;
   }
 
-  void enter(core::context& where) noexcept { source_ = where.executor.timers(); }
+  void enter(core::context& where) { source_ = where.executor.timers(); }
 
-  /// At the start of the wait: fixes the deadline. True: it has passed already.
-  bool expired_at_once() noexcept {
+  /// At the start of the wait: fixes the deadline. True: it has passed already. Throws if there are no timers.
+  bool expired_at_once() {
     if constexpr ((Said & wait::within) != 0) {
       const core::duration longest = within();
       if (longest <= core::duration::zero()) return true;
@@ -82,7 +84,7 @@ class time_limit : public core::timer {
   }
 
   /// Later.
-  bool expired() noexcept { return until_ <= since_epoch(); }
+  bool expired() { return until_ <= since_epoch(); }
 
   void arm(claim_function at_expiry) noexcept {
     claim = at_expiry;
@@ -108,7 +110,7 @@ class time_limit : public core::timer {
     }
   }
 
-  core::duration since_epoch() noexcept {
+  core::duration since_epoch() {
     if (source_ == nullptr) source_ = &timers();
     return source_->now().time_since_epoch();
   }

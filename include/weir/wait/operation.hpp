@@ -201,22 +201,23 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
   // co_await, by a coroutine of any type.
 
   /// By a coroutine type that knows where it runs, in its await_transform.
-  void enter(core::context& where) noexcept {
+  void enter(core::context& where) {
     state::enter(where);
     where_.enter(where);
   }
 
-  [[gnu::always_inline]] bool await_ready() noexcept {
+  [[gnu::always_inline]] bool await_ready() noexcept(state::starts_without_fail) {
     begin();
     return !where_.elsewhere() && this->ready();
   }
 
-  bool await_suspend(std::coroutine_handle<> owner) noexcept {
+  bool await_suspend(std::coroutine_handle<> owner) noexcept(state::starts_without_fail) {
     const bool elsewhere = where_.elsewhere();
+    const bool decided = elsewhere && this->ready();
     owner_ = owner.address();
     this->run_ = &told;
     this->phase_ = wait::phase::suspended;
-    if (!(elsewhere && this->ready()) && this->enqueue()) return true;
+    if (!decided && this->enqueue()) return true;
     if (elsewhere) {
       resume_owner();
     } else {

@@ -58,11 +58,11 @@ class select_op {
   struct node : core::waiter {
     explicit node(Branch&... described) noexcept : branches(described.described_node()...) {}
 
-    void enter(core::context& where) noexcept {
+    void enter(core::context& where) {
       std::apply([&](auto&... each) { (enter_one(each, where), ...); }, branches);
     }
     template <class One>
-    static void enter_one(One& one, core::context& where) noexcept {
+    static void enter_one(One& one, core::context& where) {
       if constexpr (requires { one.enter(where); }) one.enter(where);
     }
 

@@ -3,10 +3,14 @@
 // sleep_for and sleep_until: operations like all others, with limits, a stop token and every way of waiting.
 // Never early. A sleep that is given up costs nothing.
 
+#include <exception>
+#include <utility>
+
 #include <weir/core/chrono.hpp>
 #include <weir/core/completion.hpp>
 #include <weir/core/context.hpp>
 #include <weir/core/operation.hpp>
+#include <weir/core/result.hpp>
 #include <weir/core/timer.hpp>
 #include <weir/run/timers.hpp>
 #include <weir/wait/limits.hpp>
@@ -25,8 +29,9 @@ class sleep_op {
       waiter* sleeper = nullptr;
     };
 
-    void enter(core::context& where) noexcept { clock.enter(where); }
+    void enter(core::context& where) { clock.enter(where); }
     alarm clock;
+    std::exception_ptr failure;  // no timers could be started
   };
 
   sleep_op(core::duration longest, core::time_point latest) noexcept : longest_(longest), latest_(latest) {}
@@ -34,7 +39,7 @@ class sleep_op {
   core::answer try_now(node& asking) noexcept {
     asking.clock.limit_within(longest_);
     asking.clock.limit_until(latest_);
-    return asking.clock.expired_at_once() ? asking.decide(core::outcome::granted) : core::answer::not_ready;
+    return has_ended(asking) ? asking.decide(core::outcome::granted) : core::answer::not_ready;
   }
 
   core::answer start(node& starting, core::completion&) noexcept {
@@ -52,9 +57,21 @@ class sleep_op {
 
   bool withdraw(node& sleeping, core::completion&) noexcept { return sleeping.clock.disarm(); }
   void give_back(node&) noexcept {}
-  void take(node&) noexcept {}
+  result<> take(node& woken) noexcept {
+    return woken.failure ? result<>::failure(std::move(woken.failure)) : result<>();
+  }
 
  private:
+  /// At once, or because it cannot be measured.
+  static bool has_ended(node& asking) noexcept {
+    try {
+      return asking.clock.expired_at_once();
+    } catch (...) {
+      asking.failure = std::current_exception();
+      return true;
+    }
+  }
+
   static core::waiter& sleeper_of(core::timer& t) noexcept { return *static_cast<node::alarm&>(t).sleeper; }
 
   core::duration longest_;

@@ -64,13 +64,16 @@ class wait_state : private time_limit<Limits & timed>,
   void limit_until(core::time_point latest) noexcept { time_part::limit_until(latest); }
   void limit_stop(platform::stop_token stop) noexcept { this->token = std::move(stop); }
 
-  void enter(core::context& where) noexcept {
+  void enter(core::context& where) {
     if constexpr (requires { node_.enter(where); }) node_.enter(where);
     time_part::enter(where);
   }
 
+  /// Without a time limit the start of a wait cannot fail. With one it throws if no timers can be started.
+  static constexpr bool starts_without_fail = (Limits & timed) == 0;
+
   /// The order of the checks is the order of the outcomes: cancelled, closed, would_deadlock, granted, timed_out.
-  [[gnu::always_inline]] bool ready() noexcept {
+  [[gnu::always_inline]] bool ready() noexcept(starts_without_fail) {
     node_.wait = this;
     return stopped() || op_.try_now(node_) == core::answer::done || timed_out(this->expired_at_once());
   }
