@@ -5,25 +5,29 @@
 // Who may call: any member from any thread at any time. The destructor may race tickets, timers and stop requests, but
 // no member call. Order: items leave in the order in which they came; whoever waits to push, or to pop, is served in
 // the order of coming. An item goes directly to the first waiting popper. Cancellation: a pop that gave up has taken no
-// item; a push that gave up has left its item with its caller. One that was granted cannot be cancelled; an item that
-// could not be delivered goes back to the front. Completions: a waiter goes on where it belongs (its executor, its own
-// thread, or the flat loop of the thread that pushed or popped), after that call has done all its work. No item is
-// destroyed under the lock.
+// item; of a push that gave up the item is destroyed with the operation, or untouched (push_from). One that was granted
+// cannot be cancelled; an item that could not be delivered goes back to its place at the front. Completions: a waiter
+// goes on where it belongs (its executor, its own thread, or the flat loop of the thread that pushed or popped), after
+// that call has done all its work. No item is destroyed under the lock; it is moved there, and the moved-from object is
+// destroyed there. So the move constructor and the destructor of a moved-from item must not call into weir or block.
 
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <limits>
 #include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <weir/core/atomic.hpp>
+#include <weir/core/attachment.hpp>
 #include <weir/core/item_ring.hpp>
 #include <weir/core/operation.hpp>
 #include <weir/core/synchronizer.hpp>
@@ -37,8 +41,11 @@ namespace weir {
 /// So all
 ///     that are undecided are of one kind.
 /// I2  There are at most capacity items, save for those that were given back.
+/// I3  numbers_ are those of the first items, which were given back: ascending. Items are numbered as they are popped
+/// for
+///     the first time, so those behind have greater numbers.
 template <class T>
-class queue : public core::synchronizer {
+class queue : private core::synchronizer {  // private: its close() is not that of the base
   static_assert(std::is_nothrow_move_constructible_v<T>,
                 "the items of a weir::queue are moved under its lock: their move constructor must be noexcept");
 
@@ -60,17 +67,25 @@ class queue : public core::synchronizer {
   ~queue() {
     close();
     shut();
+    for (platform::spinner spin;; spin.step()) {
+      locked lock(*this);
+      if (attached_.detach_all()) return;
+    }
   }
 
   template <class Value>
   class pop_op;
+  template <class Item>
   class push_op;
 
-  /// Waits while it is full. Fails with errc::closed, and then the item stays with the caller: of an rvalue T the
-  /// operation only keeps the address, so wait in the same full expression; of anything else it makes a T.
+  /// Waits while it is full. Fails with errc::closed. The item is constructed here, inside the operation, and is
+  /// destroyed with it if the push fails.
   template <class U = T>
     requires std::constructible_from<T, U>
   auto push(U&& item);
+
+  /// The same, but moves from `item` only if it is accepted: until the wait has completed, `item` must exist.
+  auto push_from(T& item) noexcept;
 
   /// False: not taken (full, or closed), and an rvalue T is untouched.
   template <class U = T>
@@ -99,6 +114,10 @@ class queue : public core::synchronizer {
     return push(std::forward<U>(item))(std::forward<Token>(token));
   }
   template <class Token>
+  decltype(auto) async_push_from(T& item, Token&& token) {
+    return push_from(item)(std::forward<Token>(token));
+  }
+  template <class Token>
   decltype(auto) async_pop(Token&& token) {
     return pop()(std::forward<Token>(token));
   }
@@ -106,6 +125,11 @@ class queue : public core::synchronizer {
   decltype(auto) async_pop_many(std::size_t most, Token&& token) {
     return pop_many(most)(std::forward<Token>(token));
   }
+
+  /// As for every synchronizer.
+  using synchronizer::cancel_all;
+  using synchronizer::closed;
+  using synchronizer::waiting;
 
   /// No more pushes; what is inside is still popped.
   void close() noexcept {
@@ -121,6 +145,7 @@ class queue : public core::synchronizer {
     locked lock(*this);
     close(lock, done);
     dropped.emplace(std::move(items_));
+    while (!numbers_.empty()) numbers_.drop_front();
     count_dropped(dropped->size());
     note_size(lock);
     return dropped->size();
@@ -143,7 +168,10 @@ class queue : public core::synchronizer {
   /// For tests: what holds between any two calls.
   [[nodiscard]] bool check_invariants() noexcept {
     locked lock(*this);
+    bool ascending = numbers_.size() <= items_.size() && (numbers_.empty() || numbers_[numbers_.size() - 1] < popped_);
+    for (std::size_t i = 1; i < numbers_.size(); ++i) ascending = ascending && numbers_[i - 1] < numbers_[i];
     return (!anybody_waits(lock) || (!lock.closed() && (items_.empty() || is_full())))  // I1
+           && ascending                                                                 // I3
            && size() == items_.size();
   }
 
@@ -154,8 +182,11 @@ class queue : public core::synchronizer {
   };
   struct pop_node : core::waiter {
     pop_node() noexcept = default;
-    pop_node(pop_node&&) noexcept {}  // moved only while nothing has started, and nothing is in it
-    std::optional<T> item;            // nothing after a grant: closed and drained
+    pop_node(pop_node&&) noexcept {}  // moved only while nothing has started
+
+    core::attachment* many = nullptr;  // of pop_many, which comes for more once it has been granted one
+    std::uint64_t number = 0;          // of the item
+    std::optional<T> item;             // nothing after a grant: closed and drained
   };
 
   static std::size_t checked(std::size_t capacity) {
@@ -200,28 +231,33 @@ class queue : public core::synchronizer {
   /// An item that is accepted: to the first popper that waits, else behind the others. Who has to make way for it, or
   /// it itself, comes out in `unwanted`.
   void put(locked& lock, T& item, std::optional<T>& unwanted, core::completion& done) noexcept {
-    if (items_.empty() && hand_over(lock, item, done)) return;
+    if (items_.empty() && hand_over(lock, item, popped_, done)) {
+      ++popped_;
+      return;
+    }
     if (is_full()) {
       count_dropped(1);
       if (policy_ == when_full::drop_newest) {
         unwanted.emplace(std::move(item));
         return;
       }
-      unwanted.emplace(std::move(items_.front()));
-      items_.drop_front();
+      std::ignore = pop_front(unwanted);
     }
     items_.push_back(std::move(item));
     note_size(lock);
   }
 
   /// To the first popper that waits, if one does.
-  bool hand_over(locked& lock, T& item, core::completion& done) noexcept {
+  bool hand_over(locked& lock, T& item, std::uint64_t number, core::completion& done) noexcept {
     bool taken = false;
     const auto left = [&] { return !taken; };
     serve(lock, done, left, [&](core::waiter& first) noexcept {
       const core::answer given = first.decide(core::outcome::granted);
       if (given == core::answer::done) {
-        static_cast<pop_node&>(first).item.emplace(std::move(item));
+        auto& popper = static_cast<pop_node&>(first);
+        popper.item.emplace(std::move(item));
+        popper.number = number;
+        if (popper.many != nullptr) attached_.add(*popper.many);
         taken = true;
       }
       return given;
@@ -229,10 +265,35 @@ class queue : public core::synchronizer {
     return taken;
   }
 
-  void take_front(locked& lock, std::optional<T>& taken, core::completion& done) noexcept {
+  /// Returns its number.
+  std::uint64_t take_front(locked& lock, std::optional<T>& taken, core::completion& done) noexcept {
+    const std::uint64_t number = pop_front(taken);
+    serve_pushers(lock, done);
+    note_size(lock);
+    return number;
+  }
+
+  /// I3. Returns its number.
+  std::uint64_t pop_front(std::optional<T>& taken) noexcept {
     taken.emplace(std::move(items_.front()));
     items_.drop_front();
-    serve_pushers(lock, done);
+    if (numbers_.empty()) return popped_++;
+    const std::uint64_t number = numbers_.front();
+    numbers_.drop_front();
+    return number;
+  }
+
+  /// For a pop_many that has been granted one item and has entered: what else is there.
+  void take_more(std::vector<T>& all, std::size_t most, core::attachment& entered) noexcept {
+    std::optional<T> taken;
+    core::completion done;
+    locked lock(*this);
+    attached_.remove(entered);
+    while (all.size() < most && !items_.empty()) {
+      std::ignore = pop_front(taken);
+      all.push_back(std::move(*taken));
+      serve_pushers(lock, done);
+    }
     note_size(lock);
   }
 
@@ -246,14 +307,17 @@ class queue : public core::synchronizer {
     });
   }
 
-  /// A pop. `claim` and `wait` as for push_item.
-  template <class Claim, class Wait>
-  core::answer pop_item(std::optional<T>& taken, Claim claim, Wait wait) noexcept {
+  /// A pop. `wait` as for push_item.
+  template <class Wait>
+  core::answer pop_item(pop_node& popping, Wait wait) noexcept {
     core::completion done;
     locked lock(*this);
     if (items_.empty() && !lock.closed()) return wait(lock);
-    const core::answer decided = claim(core::outcome::granted);
-    if (decided == core::answer::done && !items_.empty()) take_front(lock, taken, done);
+    const core::answer decided = popping.decide(core::outcome::granted);
+    if (decided == core::answer::done && !items_.empty()) {
+      popping.number = take_front(lock, popping.item, done);
+      if (popping.many != nullptr) attached_.add(*popping.many);
+    }
     return decided;
   }
 
@@ -263,50 +327,58 @@ class queue : public core::synchronizer {
     complete_all(lock, items_.empty() ? core::outcome::granted : core::outcome::closed, done);
   }
 
-  /// An item that could not be delivered: to the next that waits for one, else to the front.
-  void give_back(T& item) noexcept {
-    typename core::item_ring<T>::block larger;
+  /// An item that could not be delivered: to the next that waits for one, else to its place at the front (I3).
+  /// `entered` is the attachment of a pop_many, which ends here; null of a pop.
+  void give_back(T& item, std::uint64_t number, core::attachment* entered = nullptr) noexcept {
+    typename core::item_ring<T>::block more_items;
+    core::item_ring<std::uint64_t>::block more_numbers;
     for (;;) {
-      std::size_t wanted = 0;
+      std::size_t items_wanted = 0;
+      std::size_t numbers_wanted = 0;
       {
         core::completion done;
         locked lock(*this);
-        if (!items_.has_room() && larger.size() > items_.size()) items_.move_into(larger);
-        if (items_.empty() && hand_over(lock, item, done)) return;
-        if (items_.has_room()) {
-          items_.push_front(std::move(item));
+        const auto detaches = [&] {
+          if (entered != nullptr) attached_.remove(*entered);
+        };
+        if (items_.empty() && hand_over(lock, item, number, done)) return detaches();
+        if (!items_.has_room() && more_items.size() > items_.size()) items_.move_into(more_items);
+        if (!numbers_.has_room() && more_numbers.size() > numbers_.size()) numbers_.move_into(more_numbers);
+        if (items_.has_room() && numbers_.has_room()) {
+          std::size_t index = 0;
+          while (index < numbers_.size() && numbers_[index] < number) ++index;
+          items_.insert(index, std::move(item));
+          numbers_.insert(index, std::move(number));
           note_size(lock);
-          return;
+          return detaches();
         }
-        wanted = items_.next_size(unbounded);
+        items_wanted = items_.next_size(unbounded);
+        numbers_wanted = numbers_.next_size(unbounded);
       }
-      larger = typename core::item_ring<T>::block(wanted);
+      more_items = typename core::item_ring<T>::block(items_wanted);
+      more_numbers = core::item_ring<std::uint64_t>::block(numbers_wanted);
     }
   }
 
   const std::size_t capacity_;
   const when_full policy_;
   core::item_ring<T> items_;
+  core::item_ring<std::uint64_t> numbers_;
+  std::uint64_t popped_ = 0;  // the number of the next that is popped for the first time
+  core::attachments attached_;
   platform::atomic<std::size_t> size_{0};
   platform::atomic<std::size_t> dropped_{0};
 };
 
+/// Item is a std::optional<T>, the item itself, or a T*, which stays where it is until it is accepted.
 template <class T>
+template <class Item>
 class queue<T>::push_op {
  public:
   using value_type = void;
   using node = push_node;
 
-  /// Refers to an item that stays where it is until it is accepted.
-  push_op(queue& into, T* item) noexcept : queue_(&into), referred_(item) {}
-  /// Has the item itself.
-  push_op(queue& into, std::in_place_t, auto&& from)
-      : queue_(&into), owned_(std::in_place, std::forward<decltype(from)>(from)) {}
-
-  /// For a wait that outlives the expression it was made in.
-  void take_along() noexcept {
-    if (!owned_) owned_.emplace(std::move(*referred_));
-  }
+  push_op(queue& into, Item item) noexcept : queue_(&into), item_(std::move(item)) {}
 
   core::answer try_now(node& asking) noexcept {
     return push(asking, [](locked&) noexcept { return core::answer::not_ready; });
@@ -321,7 +393,9 @@ class queue<T>::push_op {
     return queue_->unlink(lock, queued);  // I1: it is full, those behind it still have to wait
   }
 
-  void give_back(node&) noexcept {}  // the item was accepted
+  bool give_back(node&) noexcept { return false; }  // the item was accepted, and may have been popped
+
+  void unused() noexcept { item_ = Item(); }
 
   result<> take(node& accepted) {
     if (accepted.no_memory) return result<>::failure(accepted.no_memory);
@@ -331,7 +405,7 @@ class queue<T>::push_op {
  private:
   template <class Wait>
   core::answer push(node& pushing, Wait wait) noexcept {
-    pushing.item = owned_ ? &*owned_ : referred_;
+    pushing.item = &*item_;
     const auto claim = [&](core::outcome verdict) noexcept { return pushing.decide(verdict); };
     try {
       return queue_->push_item(*pushing.item, claim, wait);
@@ -342,26 +416,33 @@ class queue<T>::push_op {
   }
 
   queue* queue_;
-  T* referred_ = nullptr;
-  std::optional<T> owned_;
+  Item item_;
 };
 
-/// Value is std::optional<T>, or std::vector<T> of at most so many.
+/// Value is std::optional<T>, or std::vector<T> of at most `most` items.
 template <class T>
 template <class Value>
 class queue<T>::pop_op {
+  static constexpr bool many = !std::is_same_v<Value, std::optional<T>>;
+
+  struct many_node : pop_node {
+    many_node() noexcept { this->many = &attached; }
+    many_node(many_node&& from) noexcept : pop_node(std::move(from)) { this->many = &attached; }
+    core::attachment attached;
+  };
+
  public:
   using value_type = Value;
-  using node = pop_node;
+  using node = std::conditional_t<many, many_node, pop_node>;
 
   explicit pop_op(queue& from, std::size_t most = 1) noexcept : queue_(&from), most_(most) {}
 
   core::answer try_now(node& asking) noexcept {
-    return pop(asking, [](locked&) noexcept { return core::answer::not_ready; });
+    return queue_->pop_item(asking, [](locked&) noexcept { return core::answer::not_ready; });
   }
 
   core::answer start(node& starting, core::completion&) noexcept {
-    return pop(starting, [&](locked& lock) noexcept { return queue_->enqueue(lock, starting); });
+    return queue_->pop_item(starting, [&](locked& lock) noexcept { return queue_->enqueue(lock, starting); });
   }
 
   bool withdraw(node& queued, core::completion&) noexcept {
@@ -370,43 +451,37 @@ class queue<T>::pop_op {
   }
 
   void give_back(node& granted) noexcept {
-    if (granted.item) queue_->give_back(*granted.item);
+    if (!granted.item) return;
+    if constexpr (many) {
+      // Else the queue was destroyed, and its items with it.
+      if (granted.attached.enter()) queue_->give_back(*granted.item, granted.number, &granted.attached);
+    } else {
+      queue_->give_back(*granted.item, granted.number);
+    }
   }
 
   Value take(node& granted) {
-    if constexpr (std::is_same_v<Value, std::optional<T>>) {
-      return std::move(granted.item);
-    } else {
+    if constexpr (many) {
       return take_many(granted);
+    } else {
+      return std::move(granted.item);
     }
   }
 
  private:
-  template <class Wait>
-  core::answer pop(node& popping, Wait wait) noexcept {
-    const auto claim = [&](core::outcome verdict) noexcept { return popping.decide(verdict); };
-    return queue_->pop_item(popping.item, claim, wait);
-  }
-
-  /// The one that was granted, and what else is there by now.
+  /// The one that was granted, and what else is there by now, if the queue still exists.
   Value take_many(node& granted) {
     Value all;
     if (!granted.item) return all;
+    const bool exists = granted.attached.enter();
     try {
-      all.reserve(std::min(most_, queue_->size() + 1));
+      all.reserve(exists ? std::min(most_, queue_->size() + 1) : 1);
     } catch (...) {
-      give_back(granted);
+      if (exists) queue_->give_back(*granted.item, granted.number, &granted.attached);
       throw;
     }
     all.push_back(std::move(*granted.item));
-    core::completion done;
-    locked lock(*queue_);
-    while (all.size() < all.capacity() && all.size() < most_ && !queue_->items_.empty()) {
-      all.push_back(std::move(queue_->items_.front()));
-      queue_->items_.drop_front();
-      queue_->serve_pushers(lock, done);
-    }
-    queue_->note_size(lock);
+    if (exists) queue_->take_more(all, std::min(most_, all.capacity()), granted.attached);
     return all;
   }
 
@@ -415,14 +490,16 @@ class queue<T>::pop_op {
 };
 
 template <class T>
+auto queue<T>::push_from(T& item) noexcept {
+  return operation<push_op<T*>>(push_op<T*>(*this, &item));
+}
+
+template <class T>
 template <class U>
   requires std::constructible_from<T, U>
 auto queue<T>::push(U&& item) {
-  if constexpr (std::is_same_v<U, T>) {
-    return operation<push_op>(push_op(*this, &item));
-  } else {
-    return operation<push_op>(push_op(*this, std::in_place, std::forward<U>(item)));
-  }
+  using op = push_op<std::optional<T>>;
+  return operation<op>(op(*this, std::optional<T>(std::in_place, std::forward<U>(item))));
 }
 
 template <class T>

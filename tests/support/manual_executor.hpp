@@ -22,13 +22,17 @@ class manual_executor {
     return posted_.remove(item);
   }
 
+  /// Runs the first that is posted. False: nothing is.
+  bool run_one() noexcept {
+    work* const item = take();
+    if (item != nullptr) item->run();
+    return item != nullptr;
+  }
+
   /// Runs what is posted, and what that posts. How many.
   std::size_t run_all() noexcept {
     std::size_t ran = 0;
-    while (work* item = take()) {
-      item->run();
-      ++ran;
-    }
+    while (run_one()) ++ran;
     return ran;
   }
 

@@ -60,11 +60,7 @@ class item_ring {
 
   /// Moves all into a block with more room; what it had before is in `larger` then.
   void move_into(block& larger) noexcept {
-    for (std::size_t i = 0; i < count_; ++i) {
-      T* item = block_.at(first_ + i);
-      std::construct_at(larger.at(i), std::move(*item));
-      std::destroy_at(item);
-    }
+    for (std::size_t i = 0; i < count_; ++i) relocate(block_.at(first_ + i), larger.at(i));
     std::swap(block_, larger);
     first_ = 0;
   }
@@ -76,10 +72,15 @@ class item_ring {
     ++count_;
   }
 
-  void push_front(T&& item) noexcept {
-    std::construct_at(block_.at(--first_), std::move(item));
+  /// Behind the first `index`, which are moved.
+  void insert(std::size_t index, T&& item) noexcept {
+    --first_;
+    for (std::size_t i = 0; i < index; ++i) relocate(block_.at(first_ + i + 1), block_.at(first_ + i));
+    std::construct_at(block_.at(first_ + index), std::move(item));
     ++count_;
   }
+
+  T& operator[](std::size_t index) noexcept { return *block_.at(first_ + index); }
 
   void drop_front() noexcept {
     std::destroy_at(block_.at(first_));
@@ -89,6 +90,11 @@ class item_ring {
 
  private:
   static constexpr std::size_t smallest = 8;
+
+  static void relocate(T* from, T* to) noexcept {
+    std::construct_at(to, std::move(*from));
+    std::destroy_at(from);
+  }
 
   block block_;
   std::size_t first_ = 0;  // runs on; at() finds its place

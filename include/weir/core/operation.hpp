@@ -9,7 +9,9 @@
 //   try_now(node)            asks: done if it can be decided at once, else not_ready. Never queues.
 //   start(node, list)        done, queued, or lost. Others that it satisfies go into the list.
 //   withdraw(node, list)     the claim was won elsewhere: unlink, then serve those behind. True if it was queued.
-//   give_back(node)          a grant that can no longer be delivered: as if it had not been made.
+//   give_back(node)          a grant that can no longer be delivered: as if it had not been made. One whose effect
+//   cannot be
+//                            undone, as a push's, returns false: then the grant stands, and is reported as success.
 //   take(node)               after a grant, once: the value, or a result<value_type> if success can still fail.
 //
 // Optional:
@@ -45,8 +47,19 @@ concept waitable =
       { op.try_now(node) } noexcept -> std::same_as<answer>;
       { op.start(node, list) } noexcept -> std::same_as<answer>;
       { op.withdraw(node, list) } noexcept -> std::same_as<bool>;
-      { op.give_back(node) } noexcept -> std::same_as<void>;
+      { op.give_back(node) } noexcept;
       op.take(node);
     };
+
+/// False: it stands.
+template <class Op>
+bool given_back(Op& op, typename Op::node& granted) noexcept {
+  if constexpr (std::is_void_v<decltype(op.give_back(granted))>) {
+    op.give_back(granted);
+    return true;
+  } else {
+    return op.give_back(granted);
+  }
+}
 
 }  // namespace weir::core

@@ -121,9 +121,13 @@ class select_op {
     return reports ? core::outcome::granted : verdict;
   }
 
-  void give_back(node& granted) noexcept {
-    if (granted.wait->verdict() != core::outcome::granted) return;
-    at(*winner_of(granted), [&]<std::size_t I>() { std::get<I>(ops_).give_back(std::get<I>(granted.branches)); });
+  bool give_back(node& granted) noexcept {
+    bool undone = true;
+    if (granted.wait->verdict() == core::outcome::granted) {
+      at(*winner_of(granted),
+         [&]<std::size_t I>() { undone = core::given_back(std::get<I>(ops_), std::get<I>(granted.branches)); });
+    }
+    return undone;
   }
 
   result<value_type> take(node& granted) {

@@ -165,9 +165,10 @@ class wait_state : private time_limit<Limits & timed>,
     give_back();
   }
 
-  /// After finish(): what was granted and is not delivered.
-  void give_back() noexcept {
-    if (settling<Op> || this->verdict() == core::outcome::granted) op_.give_back(node_);
+  /// After finish(): what was granted and is not delivered. False: that cannot be taken back, and stands.
+  bool give_back() noexcept {
+    if (settling<Op> || this->verdict() == core::outcome::granted) return core::given_back(op_, node_);
+    return true;
   }
 
   /// Out of the queue. False: it is decided already.

@@ -119,7 +119,7 @@ TEST(queue, G3_nothing_overtakes_a_waiting_pusher) {
   EXPECT_EQ(q.try_pop(), 3);
 }
 
-TEST(queue, G2_a_push_that_fails_leaves_its_item_with_its_caller) {
+TEST(queue, G2_a_push_from_that_fails_leaves_the_item_untouched) {
   manual_timers clock;
   use_timers by_hand(clock);
   queue<item> q(1);
@@ -127,10 +127,10 @@ TEST(queue, G2_a_push_that_fails_leaves_its_item_with_its_caller) {
   item mine(2);
   EXPECT_FALSE(q.try_push(std::move(mine)));
   EXPECT_EQ(*mine.number, 2);
-  EXPECT_EQ(q.push(std::move(mine)).within(0s).wait().error(), errc::timed_out);
+  EXPECT_EQ(q.push_from(mine).within(0s).wait().error(), errc::timed_out);
   EXPECT_EQ(*mine.number, 2);
   q.close();
-  EXPECT_EQ(q.push(std::move(mine)).as_result().wait().error(), errc::closed);
+  EXPECT_EQ(q.push_from(mine).as_result().wait().error(), errc::closed);
   EXPECT_EQ(*mine.number, 2);
   EXPECT_FALSE(q.try_push(std::move(mine)));
   EXPECT_EQ(*mine.number, 2);
@@ -148,27 +148,131 @@ TEST(queue, G2_a_pop_that_timed_out_has_taken_no_item) {
   EXPECT_EQ(q.try_pop(), 7);
 }
 
-TEST(queue, a_callback_takes_the_item_along) {
-  queue<item> q(1);
-  EXPECT_TRUE(q.try_push(item(1)));
-  {
-    item passing(2);
-    (void)q.push(std::move(passing)).start([](result<>) {});
-  }
-  EXPECT_EQ(*q.try_pop()->number, 1);
-  EXPECT_EQ(*q.try_pop()->number, 2);
+/// Its item is made of temporaries of this function.
+auto pushes_a_temporary(queue<std::string>& q, const std::string& end) {
+  return q.push("a long beginning, and " + end);
 }
 
-TEST(queue, a_callback_on_a_select_takes_the_item_along) {
+TEST(queue, a_push_owns_its_item_from_the_call_on) {
+  queue<std::string> q(2);
+  pushes_a_temporary(q, "an end").wait();
+  auto kept = pushes_a_temporary(q, "another end");
+  std::move(kept).within(0s).wait().value();
+  EXPECT_EQ(drain(q), (std::vector<std::string>{"a long beginning, and an end", "a long beginning, and another end"}));
+}
+
+TEST(queue, a_push_by_callback_or_in_a_select_owns_its_item) {
   queue<item> q(1);
   queue<int> never;
   EXPECT_TRUE(q.try_push(item(1)));
   {
-    item passing(2);
-    (void)select(never.pop(), q.push(std::move(passing))).start([](auto) {});
+    item first(2);
+    item second(3);
+    (void)q.push(std::move(first)).start([](result<>) {});
+    (void)select(never.pop(), q.push(std::move(second))).start([](auto) {});
   }
+  for (const int expected : {1, 2, 3}) EXPECT_EQ(*q.try_pop()->number, expected);
+}
+
+TEST(queue, the_item_of_a_failed_push_is_destroyed_with_its_operation) {
+  queue<std::shared_ptr<int>> q(1);
+  EXPECT_TRUE(q.try_push(nullptr));
+  const auto witness = std::make_shared<int>(1);
+  EXPECT_EQ(q.push(witness).within(0s).wait().error(), errc::timed_out);
+  EXPECT_EQ(witness.use_count(), 1);
+  auto waits = q.push(witness).start([](result<>) {});
+  EXPECT_TRUE(waits.cancel());
+  EXPECT_EQ(witness.use_count(), 1) << "the ticket keeps the item";
+}
+
+TEST(queue, a_push_from_moves_the_item_when_it_is_accepted_however_late) {
+  queue<item> q(1);
+  EXPECT_TRUE(q.try_push(item(1)));
+  item mine(2);
+  bool pushed = false;
+  auto waits = q.push_from(mine).start([&](result<> outcome) { pushed = outcome.has_value(); });
+  EXPECT_TRUE(mine.number);
   EXPECT_EQ(*q.try_pop()->number, 1);
+  EXPECT_TRUE(pushed);
+  EXPECT_FALSE(mine.number) << "the item was accepted, and must have been moved from";
   EXPECT_EQ(*q.try_pop()->number, 2);
+}
+
+test::foreign pops_on(queue<int>& q, test::manual_executor& executor, bool& resumed) {
+  std::ignore = co_await q.pop().resume_on(executor);
+  resumed = true;
+}
+
+test::foreign pops_many_on(queue<int>& q, test::manual_executor& executor, bool& resumed) {
+  std::ignore = co_await q.pop_many(2).resume_on(executor);
+  resumed = true;
+}
+
+TEST(queue, an_item_that_is_given_back_twice_keeps_its_place) {
+  queue<int> q;
+  test::manual_executor executor;
+  bool resumed = false;
+  for (int i = 1; i <= 4; ++i) EXPECT_TRUE(q.try_push(i));
+  auto first = pops_on(q, executor, resumed);
+  auto second = pops_on(q, executor, resumed);
+  first.destroy();
+  auto again = pops_on(q, executor, resumed);
+  auto third = pops_on(q, executor, resumed);
+  third.destroy();
+  second.destroy();
+  again.destroy();
+  EXPECT_EQ(drain(q), (std::vector{1, 2, 3, 4}));
+}
+
+TEST(queue, items_that_went_directly_to_poppers_and_are_given_back_keep_their_order) {
+  queue<int> q;
+  test::manual_executor executor;
+  bool resumed = false;
+  auto first = pops_on(q, executor, resumed);
+  auto second = pops_many_on(q, executor, resumed);
+  for (int i = 1; i <= 3; ++i) EXPECT_TRUE(q.try_push(i));
+  first.destroy();
+  second.destroy();
+  EXPECT_EQ(drain(q), (std::vector{1, 2, 3}));
+}
+
+TEST(queue, a_pop_many_that_was_granted_before_its_queue_was_destroyed_gets_the_item_that_it_was_granted) {
+  test::manual_executor executor;
+  auto q = std::make_unique<queue<int>>();
+  std::vector<int> got;
+  bool resumed = false;
+  auto destroys = q->pop_many(3).resume_on(executor).start([&](const auto&) { q.reset(); });
+  auto comes_late = q->pop_many(3).resume_on(executor).start([&](auto outcome) { got = *outcome; });
+  auto is_destroyed = pops_many_on(*q, executor, resumed);
+  for (int i = 1; i <= 4; ++i) EXPECT_TRUE(q->try_push(i));
+  executor.run_one();
+  is_destroyed.destroy();
+  executor.run_all();
+  EXPECT_EQ(q, nullptr);
+  EXPECT_EQ(got, std::vector{2});
+  EXPECT_FALSE(resumed);
+}
+
+TEST(queue, items_that_are_given_back_come_out_in_their_order_whatever_the_order_of_giving_back) {
+  const std::vector<std::vector<std::size_t>> orders = {{0, 1, 2}, {2, 1, 0}, {1, 0, 2},
+                                                        {1, 2, 0}, {0, 2, 1}, {2, 0, 1}};
+  for (const auto& order : orders) {
+    queue<int> q;
+    test::manual_executor executor;
+    for (int i = 1; i <= 5; ++i) EXPECT_TRUE(q.try_push(i));
+    bool resumed = false;
+    std::vector<test::foreign> granted;
+    granted.push_back(pops_on(q, executor, resumed));
+    granted.push_back(pops_many_on(q, executor, resumed));
+    granted.push_back(pops_on(q, executor, resumed));
+    EXPECT_EQ(q.size(), 2u);
+    for (const std::size_t index : order) {
+      granted[index].destroy();
+      EXPECT_TRUE(q.check_invariants());
+    }
+    EXPECT_EQ(drain(q), (std::vector{1, 2, 3, 4, 5}));
+    EXPECT_FALSE(resumed);
+  }
 }
 
 TEST(queue, G11_closing_drains_and_then_gives_nothing) {
@@ -293,7 +397,7 @@ TEST(queue, G2_a_select_that_another_branch_wins_takes_no_item_and_leaves_its_ow
   EXPECT_TRUE(full.try_push(item(1)));
   EXPECT_TRUE(ready.try_push(item(2)));
   item mine(3);
-  auto won = select(full.push(std::move(mine)), empty.pop(), ready.pop()).wait();
+  auto won = select(full.push_from(mine), empty.pop(), ready.pop()).wait();
   EXPECT_EQ(won.index(), 2u);
   EXPECT_EQ(*std::get<2>(won)->number, 2);
   EXPECT_EQ(*mine.number, 3);
