@@ -225,8 +225,16 @@ class pool_job final : public Sink, public detached<Body, pool_job<Body, Sink>>,
       : Sink(std::forward<Given>(given)...),
         detached<Body, pool_job>(slots.where(), std::move(body), &slots.stop_token()),
         tenant([](tenant& evicted) noexcept { static_cast<pool_job&>(evicted).evicted(); }),
-        slots_(slots) {
-    slots_.where().enlist(*this);
+        slots_(slots) {}
+
+  /// It may have ended, and be gone, before this returns.
+  void post() noexcept {
+    if (slots_.where().enlist(*this)) {
+      detached<Body, pool_job>::post();
+    } else {
+      this->destroy_body();
+      end_unstarted();
+    }
   }
 
   std::coroutine_handle<> ended() noexcept override { return this->finish(); }
@@ -243,13 +251,17 @@ class pool_job final : public Sink, public detached<Body, pool_job<Body, Sink>>,
   void evicted() noexcept {
     this->destroy_body();
     slots_.where().delist(*this);
+    end_unstarted();
+  }
+
+ private:
+  void end_unstarted() noexcept {
     slots_.free_slot(pool_slots::end::unstarted);
     this->abandon();
     slots_.finished();
     this->drop();
   }
 
- private:
   pool_slots& slots_;
 };
 

@@ -386,5 +386,112 @@ TEST(asio_life, a_task_that_goes_with_its_context_has_broken_its_promise_when_th
   EXPECT_TRUE(ready);
 }
 
+/// Fails the test if it is called; counts how many of it live.
+struct never_called {
+  std::shared_ptr<int> alive = std::make_shared<int>();
+  template <class... Args>
+  void operator()(Args&&...) const {
+    ADD_FAILURE() << "a handler was called";
+  }
+};
+
+TEST(asio_life, a_callback_that_resumes_on_a_context_counts_as_work_until_it_has_been_called) {
+  asio::io_context io;
+  event ready;
+  bool called = false;
+  auto waits = ready.wait().resume_on(io.get_executor()).start([&](const result<>&) { called = true; });
+  EXPECT_EQ(io.poll(), 0u);
+  EXPECT_FALSE(io.stopped()) << "run() would return although a callback is pending";
+  ready.set();
+  EXPECT_EQ(io.run(), 1u);
+  EXPECT_TRUE(called);
+}
+
+TEST(asio_life, a_callback_that_resumes_on_a_context_is_destroyed_with_it_and_gives_back) {
+  semaphore sem(0);
+  never_called pending;
+  never_called granted;
+  std::vector<ticket> tickets;
+  {
+    asio::io_context io;
+    auto strand = asio::make_strand(io);
+    tickets.push_back(sem.acquire().resume_on(strand).start(granted));
+    sem.release();
+    tickets.push_back(sem.acquire().resume_on(io.get_executor()).start(pending));
+    EXPECT_EQ(granted.alive.use_count(), 2);
+  }
+  EXPECT_EQ(granted.alive.use_count(), 1);
+  EXPECT_EQ(pending.alive.use_count(), 1);
+  EXPECT_EQ(sem.available(), 1u);
+  EXPECT_EQ(sem.waiting(), 0u);
+  for (auto& each : tickets) {
+    EXPECT_FALSE(each.cancel());
+    EXPECT_FALSE(each.done()) << "the callback was not entered";
+  }
+}
+
+TEST(asio_life, a_ticket_may_outlive_the_strand_of_its_callback) {
+  std::optional<asio::io_context> io(std::in_place);
+  event ready(true);
+  auto waits = ready.wait().resume_on(asio::make_strand(*io)).start([](const result<>&) {});
+  io->run();
+  EXPECT_TRUE(waits.done());
+  io.reset();
+}
+
+/// Starts something on a context from its destructor.
+template <class Start>
+struct starts_when_destroyed {
+  explicit starts_when_destroyed(Start how) : start(std::make_unique<Start>(how)) {}
+  starts_when_destroyed(starts_when_destroyed&&) noexcept = default;
+  ~starts_when_destroyed() {
+    if (start) (*start)();
+  }
+  void operator()() const {}
+  std::unique_ptr<Start> start;
+};
+
+TEST(asio_life, what_is_started_on_a_context_that_is_being_destroyed_is_destroyed_at_once) {
+  event never;
+  never_called handler;
+  future<> spawned;
+  std::optional<future<>> submitted;
+  const auto waits = [](event& until, never_called captured) -> task<> {
+    co_await until.wait();
+    captured();
+  };
+  {
+    asio::io_context io;
+    auto strand = asio::make_strand(io);
+    auto jobs = std::make_shared<pool>(strand, 1);
+    const auto start = [&, jobs, strand] {
+      spawned = spawn(strand, waits(never, handler));
+      submitted = jobs->try_submit(waits(never, handler));
+      never.wait()(asio::bind_executor(strand, handler));
+      std::ignore = never.wait().resume_on(strand).start(handler);
+    };
+    asio::post(io, starts_when_destroyed(start));
+  }
+  EXPECT_EQ(handler.alive.use_count(), 1) << "something that was started too late has leaked";
+  EXPECT_EQ(never.waiting(), 0u);
+  EXPECT_EQ(spawned.get().as_result().wait().error(), errc::closed);
+  ASSERT_TRUE(submitted);
+  EXPECT_EQ(submitted->get().as_result().wait().error(), errc::closed);
+}
+
+TEST(asio_life, a_pool_on_a_strand_may_outlive_its_context) {
+  std::optional<asio::io_context> io(std::in_place);
+  std::optional<pool> jobs(std::in_place, asio::make_strand(*io), 2);
+  const auto nothing = []() -> task<> { co_return; };
+  ASSERT_TRUE(jobs->try_submit(nothing()));
+  io->run();
+  io.reset();
+  auto late = jobs->submit(nothing()).wait();
+  EXPECT_EQ(late.get().as_result().wait().error(), errc::closed);
+  EXPECT_TRUE(jobs->join().within(std::chrono::seconds(0)).wait());
+  EXPECT_EQ(jobs->running(), 0u);
+  jobs.reset();
+}
+
 }  // namespace
 }  // namespace weir::test

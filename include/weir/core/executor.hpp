@@ -5,8 +5,8 @@
 //   bool retract(work&) noexcept      takes posted work back before it ran. With it a coroutine may be
 //                                     destroyed between its grant and its resumption.
 //   timer_source& timers()            measures the time limits of what runs here; else the timer thread does.
-//   void enlist(tenant&) noexcept     with delist(tenant&): for an executor that may end before what runs on it, and
-//                                     then destroys it.
+//   bool enlist(tenant&) noexcept     with delist(tenant&): for an executor that may end before what runs on it, and
+//                                     then destroys it. False: it has ended, and runs nothing any more.
 
 #include <concepts>
 
@@ -54,8 +54,9 @@ class executor_ref {
   void post(work& item) const noexcept { calls_->post(target_, item); }
   bool retract(work& item) const noexcept { return calls_->retract(target_, item); }
 
-  /// For an executor that can go away with what runs on it, as an io_context does: whom to take along.
-  void enlist(core::tenant& running) const noexcept { calls_->enlist(target_, running); }
+  /// For an executor that can end before what runs on it, as an io_context does: what it destroys then. False: it has
+  /// ended already, and runs nothing any more.
+  bool enlist(core::tenant& running) const noexcept { return calls_->enlist(target_, running); }
   void delist(core::tenant& running) const noexcept { calls_->delist(target_, running); }
 
   /// Null: it is of another type.
@@ -72,7 +73,7 @@ class executor_ref {
     void (*post)(const void*, work&) noexcept;
     bool (*retract)(const void*, work&) noexcept;
     core::timer_source* (*timers)(const void*);
-    void (*enlist)(const void*, core::tenant&) noexcept;
+    bool (*enlist)(const void*, core::tenant&) noexcept;
     void (*delist)(const void*, core::tenant&) noexcept;
   };
 
@@ -107,7 +108,11 @@ class executor_ref {
       [](const void* target, work& item) noexcept { return retract_from(of<E>(target), item); },
       [](const void* target) { return timers_of(of<E>(target)); },
       []([[maybe_unused]] const void* target, [[maybe_unused]] core::tenant& running) noexcept {
-        if constexpr (requires(E& there) { there.enlist(running); }) of<E>(target).enlist(running);
+        if constexpr (requires(E& there) { there.enlist(running); }) {
+          return of<E>(target).enlist(running);
+        } else {
+          return true;
+        }
       },
       []([[maybe_unused]] const void* target, [[maybe_unused]] core::tenant& running) noexcept {
         if constexpr (requires(E& there) { there.delist(running); }) of<E>(target).delist(running);

@@ -12,8 +12,8 @@ namespace weir {
 
 namespace core {
 
-/// An executor that is copied instead of being referred to: specialized, with a `type` that is an executor of weir's
-/// and made from it, by who knows it.
+/// An executor that is copied instead of being referred to: specialized by who knows it, with a `type` that is made
+/// from it, and the `executor` of weir's that this is.
 template <class E>
 struct adapted {};
 
@@ -24,13 +24,16 @@ class held_executor {
   explicit held_executor(E& referred) noexcept : where_(referred) {}
   template <class E>
     requires requires { typename adapted<E>::type; }
-  explicit held_executor(const E& copied) : held_executor(std::make_shared<typename adapted<E>::type>(copied)) {}
+  explicit held_executor(const E& copied)
+      : held_executor(std::make_shared<typename adapted<E>::type>(copied),
+                      std::in_place_type<typename adapted<E>::executor>) {}
 
   [[nodiscard]] executor_ref where() const noexcept { return where_; }
 
  private:
-  template <class Copy>
-  explicit held_executor(std::shared_ptr<Copy> copy) noexcept : where_(*copy), copy_(std::move(copy)) {}
+  template <class Copy, class Executor>
+  held_executor(std::shared_ptr<Copy> copy, std::in_place_type_t<Executor>) noexcept
+      : where_(static_cast<Executor&>(*copy)), copy_(std::move(copy)) {}
 
   executor_ref where_;
   std::shared_ptr<void> copy_;

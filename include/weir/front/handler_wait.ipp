@@ -118,7 +118,7 @@ class in_context {
   void post(work& item) noexcept { service_->post(executor(), item); }
   bool retract(work& item) noexcept { return service_->retract(item); }
   core::timer_source& timers() noexcept { return service_->timers(executor()); }
-  void enlist(core::tenant& pending) noexcept { service_->enlist(pending); }
+  bool enlist(core::tenant& pending) noexcept { return service_->enlist(pending); }
   void delist(core::tenant& pending) noexcept { service_->delist(pending); }
 
  private:
@@ -129,12 +129,11 @@ class in_context {
       return net::prefer(to, net::execution::outstanding_work.tracked);
     }
   }
-  /// One that does not track: whoever is ready there goes with the same train.
-  any_executor executor() const noexcept {
+  decltype(auto) executor() const noexcept {
     if constexpr (is_at_work<Handler>) {
       return net::get_associated_executor(handler);
     } else {
-      return net::prefer(tracked_, net::execution::outstanding_work.untracked);
+      return (tracked_);
     }
   }
 
@@ -177,11 +176,12 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
   ~handler_wait() = default;
 
   void begin() noexcept {
-    core::context where(place().where(), {}, {});
-    state::enter(where);
+    if (!place().where().enlist(*this)) {
+      self().release();  // the context is being destroyed, and the handler with it
+      return;
+    }
     tell_by_posting();
-    place().where().enlist(*this);
-    const bool decided = this->ready();  // first: what that runs, as a barrier's function, may fire the slot
+    const bool decided = ready();  // first: what that runs, as a barrier's function, may fire the slot
     if (auto cancels = net::get_associated_cancellation_slot(place().handler); cancels.is_connected()) {
       this->raced_by(core::deciders::anybody);
       cancels.template emplace<on_slot>(on_slot{this});
@@ -200,6 +200,20 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
     }
   };
 
+  /// What the start of a wait throws (no timer thread can be started, no memory) reaches the handler as an error.
+  bool ready() noexcept {
+    try {
+      core::context where(place().where(), {}, {});
+      state::enter(where);
+      return state::ready();
+    } catch (const std::system_error&) {
+      not_started_ = std::errc::resource_unavailable_try_again;
+    } catch (...) {
+      not_started_ = std::errc::not_enough_memory;
+    }
+    return true;
+  }
+
   static handler_wait& of(work& told) noexcept { return static_cast<handler_wait&>(static_cast<state&>(told)); }
   Derived& self() noexcept { return static_cast<Derived&>(*this); }
   auto& place() noexcept { return self().place(); }
@@ -213,7 +227,7 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
     place().where().post(*this);
   }
 
-  /// Decided already: what was granted, if it was, is given back instead of being delivered.
+  /// Decided already: what was granted, if it was and can be, is given back instead of being delivered.
   void cancel() noexcept {
     if (!this->give_up(core::outcome::cancelled)) taken_back_.store(true, std::memory_order_relaxed);
     // relaxed: a slot fires where the handler runs, or is ordered before it by its user
@@ -254,10 +268,8 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
   }
 
   result<typename Op::value_type> take() {
-    if (taken_back() && this->outcome() == core::outcome::granted) {
-      this->give_back();
-      return errc::cancelled;
-    }
+    if (not_started_ != std::errc()) return std::make_error_code(not_started_);
+    if (taken_back() && this->outcome() == core::outcome::granted && this->give_back()) return errc::cancelled;
     try {
       return this->take_outcome();
     } catch (const std::bad_alloc&) {
@@ -280,6 +292,7 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
     self().release();
   }
 
+  std::errc not_started_{};
   platform::atomic<bool> taken_back_{false};
 };
 

@@ -14,7 +14,8 @@ namespace weir {
 
 template <asio_executor E>
 struct core::adapted<E> {
-  using type = front::target;
+  using type = front::held_target;
+  using executor = front::target;
 };
 
 namespace front {
@@ -39,6 +40,14 @@ class spawned : private hosted, public core::future_state<T>, public core::detac
         running(executor_ref(static_cast<target&>(host)), std::move(body), stop) {}
 
   std::coroutine_handle<> ended() noexcept override { return this->finish(); }
+
+  void post() noexcept {
+    if (host.has_ended()) {
+      destroy_pending();
+    } else {
+      running::post();
+    }
+  }
 
   void finished() noexcept {
     leave();

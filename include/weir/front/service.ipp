@@ -81,17 +81,51 @@ class context_timers final : public timer_service {
   net::steady_timer timer_;
 };
 
-/// What one post runs.
-struct train {
-  [[nodiscard]] const any_executor& where() const noexcept { return goes_to; }
+/// One resumption that was posted to the context: to Asio a handler of its own. Its memory, and Asio's for the handler,
+/// is used again.
+struct resumption {
+  resumption* next = nullptr;
+  resumption* prev = nullptr;
+  work* item = nullptr;                 // null: it was retracted
+  alignas(void*) std::byte memory[56];  // what Asio 1.22 to 1.38 allocates
+};
 
-  train* next = nullptr;
-  train* prev = nullptr;
-  any_executor goes_to;
-  work_list aboard;  // more may board until it has left
+/// What Asio allocates a posted handler with: the memory of its resumption, if that is large enough.
+template <class T>
+class resumption_allocator {
+ public:
+  using value_type = T;
+
+  explicit resumption_allocator(resumption& posted) noexcept : memory_(posted.memory) {}
+  template <class U>
+  resumption_allocator(const resumption_allocator<U>& other) noexcept : memory_(other.memory_) {}
+
+  T* allocate(std::size_t count) {
+    if (fits(count)) return reinterpret_cast<T*>(memory_);
+    return std::allocator<T>().allocate(count);
+  }
+  void deallocate(T* allocated, std::size_t count) noexcept {
+    if (!fits(count)) std::allocator<T>().deallocate(allocated, count);
+  }
+
+  template <class U>
+  bool operator==(const resumption_allocator<U>& other) const noexcept {
+    return memory_ == other.memory_;
+  }
+
+ private:
+  template <class>
+  friend class resumption_allocator;
+
+  static bool fits(std::size_t count) noexcept {
+    return alignof(T) <= alignof(void*) && count * sizeof(T) <= sizeof(resumption::memory);
+  }
+
+  std::byte* memory_;
 };
 
 class lodging;
+class held_target;
 
 /// An executor that many may run on. Its context has work to do while any of them is there.
 struct shared_executor {
@@ -129,47 +163,60 @@ class service final : public net::execution_context::service {
   ~service() override {
     // release: pairs with of(), which must not take a new service at this address for this one
     services_destroyed.fetch_add(1, std::memory_order_release);
-    while (const train* each = free_.pop_front()) delete each;
+    // Not in shutdown(): the memory of what was posted and has not run is Asio's until the context has shut down.
+    while (const resumption* each = posted_.pop_front()) delete each;
+    while (const resumption* each = free_.pop_front()) delete each;
   }
 
-  /// The first to be ready on an executor posts; who is ready there before that has run goes along.
+  /// To the context each item is a handler of its own: parallel on several threads, one for each poll_one(), stopped by
+  /// stop(), in order on a strand.
   void post(const any_executor& where, work& item) noexcept {
-    train* opened = nullptr;
+    resumption* posted = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      if (shut_) return;  // nothing runs any more: who is posted is evicted too
-      train* joined = one_on(where, open_);
-      if (joined == nullptr) joined = opened = open(where);
-      joined->aboard.push_back(item);
+      if (shut_) return;  // nothing runs any more: what is posted is evicted too
+      posted = free_.pop_front();
+      if (posted == nullptr) posted = new (std::nothrow) resumption;
+      if (posted == nullptr) std::terminate();  // a wake-up cannot fail, and must not be lost
+      posted->item = &item;
+      posted_.push_back(*posted);
     }
-    if (opened != nullptr) dispatch(*opened);
+    submit(where, *posted);
   }
 
   /// Takes back what was posted and has not run. Once the context goes nothing runs: that needs no search.
   bool retract(work& item) noexcept {
     const std::lock_guard lock(mutex_);
-    return shut_ || is_aboard(running_, item) || is_aboard(open_, item);
+    if (shut_) return true;
+    for (resumption* each = posted_.front(); each != nullptr; each = posted_.after(*each)) {
+      if (each->item != &item) continue;
+      each->item = nullptr;
+      return true;
+    }
+    return false;
   }
 
   /// Of one that keeps its context at work by itself.
-  void enlist(core::tenant& pending) noexcept {
+  bool enlist(core::tenant& pending) noexcept {
     const std::lock_guard lock(mutex_);
-    tenants_.push_back(pending);
+    if (!shut_) tenants_.push_back(pending);
+    return !shut_;
   }
   void delist(core::tenant& pending) noexcept {
     const std::lock_guard lock(mutex_);
     tenants_.remove(pending);
   }
 
-  void enlist(shared_executor& on, core::tenant& pending) noexcept {
+  bool enlist(shared_executor& on, core::tenant& pending) noexcept {
     any_executor at_work;  // made under no lock, if it is the first; declared before it, if another was quicker
     for (;;) {
       {
         const std::lock_guard lock(mutex_);
+        if (shut_) return false;
         if (on.tenants != 0 || at_work) {
           if (on.tenants++ == 0) std::swap(on.at_work, at_work);
           tenants_.push_back(pending);
-          return;
+          return true;
         }
       }
       at_work = net::prefer(on.where, net::execution::outstanding_work.tracked);
@@ -185,6 +232,16 @@ class service final : public net::execution_context::service {
   /// Of one that shares its executor with whoever else is there.
   lodging& lodge(const any_executor& where, core::tenant& guest);
   void leave(lodging& host, core::tenant& guest) noexcept;
+
+  /// The context is being destroyed: nothing runs there any more.
+  [[nodiscard]] bool has_ended() noexcept {
+    const std::lock_guard lock(mutex_);
+    return shut_;
+  }
+
+  /// An executor of the context that somebody keeps, perhaps for longer than the context.
+  void keep(held_target& target) noexcept;
+  void forget(held_target& target) noexcept;
 
   core::timer_source& timers(const any_executor& where) {
     const std::lock_guard lock(making_);
@@ -210,9 +267,11 @@ class service final : public net::execution_context::service {
       if (pending == nullptr) break;
       pending->evict(*pending);
     }
-    while (const train* each = open_.pop_front()) delete each;  // now: their strands' service may go before this one
+    end_held_targets();  // now: the service of their strands may be destroyed before this one
     timers_.reset();
   }
+
+  inline void end_held_targets() noexcept;
 
   /// One of the latest.
   template <class T>
@@ -225,72 +284,51 @@ class service final : public net::execution_context::service {
     return nullptr;
   }
 
-  train* open(const any_executor& where) noexcept {
-    train* opened = free_.empty() ? new (std::nothrow) train : free_.pop_front();
-    if (opened == nullptr) std::terminate();  // a wake-up cannot fail, and must not be lost
-    opened->goes_to = where;
-    open_.push_front(*opened);
-    return opened;
+  /// For the executors of Asio's own contexts without an allocation, and without one more indirect call.
+  void submit(const any_executor& where, resumption& posted) noexcept {
+    const bool submitted = submit_to<net::io_context::executor_type>(where, posted) ||
+                           submit_to<tracked<net::io_context::executor_type>>(where, posted) ||
+                           submit_to<net::thread_pool::executor_type>(where, posted) ||
+                           submit_to<tracked<net::thread_pool::executor_type>>(where, posted);
+    if (!submitted) net::require(where, net::execution::blocking.never).execute(runs{this, &posted});
   }
 
-  void dispatch(train& opened) noexcept {
-    net::require(opened.where(), net::execution::blocking.never).execute([this, &opened] { run(opened); });
+  struct runs {
+    using allocator_type = resumption_allocator<void>;
+    [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type(*posted); }
+    void operator()() const { from->run(*posted); }
+
+    service* from;
+    resumption* posted;
+  };
+
+  template <class E>
+  using tracked = std::decay_t<decltype(net::require(std::declval<E>(), net::execution::outstanding_work.tracked))>;
+
+  template <class E>
+  bool submit_to(const any_executor& where, resumption& posted) {
+    const E* const known = as<E>(where);
+    if (known != nullptr) net::post(*known, runs{this, &posted});
+    return known != nullptr;
   }
 
-  static bool is_aboard(const core::ring<train>& any, work& item) noexcept {
-    for (train* each = any.front(); each != nullptr; each = any.after(*each)) {
-      if (each->aboard.remove(item)) return true;
-    }
-    return false;
-  }
-
-  void run(train& left) {
-    any_executor done;  // the train's, once it has come to its last. It goes under no lock: it may be the context's end
+  /// By Asio. What the item's handler has thrown is thrown out of the context's run().
+  void run(resumption& posted) {
+    work* const item = finish(posted);
+    if (item == nullptr) return;
     std::exception_ptr thrown;
     auto& here = platform::local<thrown_here>();
     auto* const outer = std::exchange(here.by_handler, &thrown);
-    for (work* item = leave(left, done); item != nullptr; item = next_of(left, done)) {
-      item->run();
-      if (done || thrown) break;
-    }
+    item->run();
     here.by_handler = outer;
-    if (!thrown) return;
-    if (!done) run_later(left);
-    std::rethrow_exception(thrown);
+    if (thrown) std::rethrow_exception(thrown);
   }
 
-  /// What is left of one whose handler has thrown.
-  void run_later(train& interrupted) noexcept {
-    {
-      const std::lock_guard lock(mutex_);
-      running_.remove(interrupted);
-      open_.push_front(interrupted);
-    }
-    dispatch(interrupted);
-  }
-
-  /// Nobody boards any more.
-  work* leave(train& left, any_executor& done) noexcept {
+  work* finish(resumption& posted) noexcept {
     const std::lock_guard lock(mutex_);
-    open_.remove(left);
-    running_.push_front(left);
-    return take_from(left, done);
-  }
-
-  work* next_of(train& left, any_executor& done) noexcept {
-    const std::lock_guard lock(mutex_);
-    return take_from(left, done);
-  }
-
-  /// Under the lock. With the last the train is put away.
-  work* take_from(train& left, any_executor& done) noexcept {
-    work* item = left.aboard.pop_front();
-    if (left.aboard.empty()) {
-      running_.remove(left);
-      free_.push_front(left);
-      done = std::move(left.goes_to);
-    }
-    return item;
+    posted_.remove(posted);
+    free_.push_front(posted);
+    return posted.item;
   }
 
   static constexpr int most_looked_at = 8;
@@ -300,9 +338,9 @@ class service final : public net::execution_context::service {
   core::spin_lock mutex_;  // for a few instructions each time
   core::ring<core::tenant> tenants_;
   core::ring<lodging> lodgings_;  // the latest first
-  core::ring<train> open_;        // posted, not running; the latest first
-  core::ring<train> running_;     // each on a thread of its own
-  core::ring<train> free_;
+  core::ring<held_target> held_;
+  core::ring<resumption> posted_;
+  core::ring<resumption> free_;
   bool shut_ = false;
   std::mutex making_;  // of what follows
   std::optional<context_timers> timers_;

@@ -1,4 +1,4 @@
-// An Asio executor as one of weir's. It is copied; its context must outlive what runs on it.
+// An Asio executor as one of weir's. It is copied. What runs on it is destroyed with its context.
 
 #include <concepts>
 #include <memory>
@@ -24,18 +24,52 @@ class target {
   target& operator=(const target&) = delete;
   ~target() = default;
 
-  void post(work& item) noexcept { service_->post(where(), item); }
-  bool retract(work& item) noexcept { return service_->retract(item); }
+  void post(work& item) noexcept {
+    if (service_ != nullptr) service_->post(where(), item);
+  }
+  bool retract(work& item) noexcept { return service_ == nullptr || service_->retract(item); }
   core::timer_source& timers() noexcept { return service_->timers(where()); }
-  void enlist(core::tenant& running) noexcept { service_->enlist(on_, running); }
+  bool enlist(core::tenant& running) noexcept { return service_ != nullptr && service_->enlist(on_, running); }
   void delist(core::tenant& running) noexcept { service_->delist(on_, running); }
 
   [[nodiscard]] const any_executor& where() const noexcept { return on_.where; }
 
+  /// With its context, or when nothing of that is needed any more: from now on it runs nothing, and may outlive it.
+  void end() noexcept {
+    on_.where = any_executor();
+    service_ = nullptr;
+  }
+
  protected:
   shared_executor on_;
-  service* service_;
+  service* service_;  // null: it has ended
 };
+
+/// The target of a pool, which may outlive its context.
+class held_target final : public target {
+ public:
+  explicit held_target(const any_executor& where) : target(where) { service_->keep(*this); }
+  ~held_target() {
+    if (service_ != nullptr) service_->forget(*this);
+  }
+
+  held_target* next = nullptr;
+  held_target* prev = nullptr;
+};
+
+inline void service::keep(held_target& target) noexcept {
+  const std::lock_guard lock(mutex_);
+  held_.push_back(target);
+}
+
+inline void service::forget(held_target& target) noexcept {
+  const std::lock_guard lock(mutex_);
+  held_.remove(target);
+}
+
+inline void service::end_held_targets() noexcept {
+  while (held_target* const each = held_.pop_front()) each->end();
+}
 
 /// The target of all tasks that were spawned on one executor, while any of them is there.
 class lodging final : public target {
@@ -45,6 +79,7 @@ class lodging final : public target {
   }
 
   void leave(core::tenant& guest) noexcept { service_->leave(*this, guest); }
+  [[nodiscard]] bool has_ended() const noexcept { return service_->has_ended(); }
 
   lodging* next = nullptr;
   lodging* prev = nullptr;
@@ -91,6 +126,11 @@ class named_target {
 
   void enter(core::context& where) noexcept { left_ = &where; }
   [[nodiscard]] executor_ref executor() const noexcept { return executor_ref(target_); }
+
+  /// A wait that goes on here is destroyed with the context of the executor, if that is destroyed first.
+  static constexpr bool may_end_first = true;
+  void end() noexcept { target_.end(); }
+
   [[nodiscard]] const any_executor& where() const noexcept { return target_.where(); }
   [[nodiscard]] bool elsewhere() const noexcept { return true; }
   void arrived() noexcept {

@@ -86,9 +86,20 @@ class [[nodiscard("dropping a ticket withdraws nothing, but say so: std::ignore 
 
 namespace wait {
 
+/// The executor may be destroyed before the callback has been called: then the callback is destroyed with it.
+template <class Where>
+inline constexpr bool may_end_first = requires { Where::may_end_first; };
+
+struct never_evicted {
+  explicit never_evicted(void (*)(core::tenant&) noexcept) noexcept {}
+};
+
 template <core::waitable Op, unsigned Limits, class Where, class Callback>
-class callback_wait final : private started, private wait_state<Op, Limits> {
+class callback_wait final : private started,
+                            private wait_state<Op, Limits>,
+                            private std::conditional_t<may_end_first<Where>, core::tenant, never_evicted> {
   using state = wait_state<Op, Limits>;
+  using guest = std::conditional_t<may_end_first<Where>, core::tenant, never_evicted>;
 
  public:
   static ticket start(state&& described, Where where, Callback&& callback) {
@@ -108,6 +119,9 @@ class callback_wait final : private started, private wait_state<Op, Limits> {
       : started([](started& s) noexcept { return of(s).give_up(core::outcome::cancelled); },
                 [](started& s) noexcept { delete &of(s); }),
         state(std::move(described)),
+        guest([](core::tenant& evicted) noexcept {
+          if constexpr (may_end_first<Where>) static_cast<callback_wait&>(evicted).destroy_pending();
+        }),
         where_(where),
         callback_(std::move(callback)) {
     this->take_along();
@@ -117,17 +131,59 @@ class callback_wait final : private started, private wait_state<Op, Limits> {
   static callback_wait& of(work& w) noexcept { return static_cast<callback_wait&>(static_cast<state&>(w)); }
 
   void begin() {
-    core::context where(where_.executor(), {}, {});
-    state::enter(where);
+    if (!enlist()) {
+      destroy_uncalled();
+      return;
+    }
     this->run_ = [](work& told) noexcept { of(told).deliver(); };
     this->raced_by(core::deciders::anybody);  // the ticket, from the moment that it exists
-    if (this->ready() || !this->enqueue()) deliver();
+    if (ready() || !this->enqueue()) deliver();
+  }
+
+  bool ready() {
+    try {
+      core::context where(where_.executor(), {}, {});
+      state::enter(where);
+      return state::ready();
+    } catch (...) {
+      delist();
+      throw;
+    }
+  }
+
+  bool enlist() noexcept {
+    if constexpr (may_end_first<Where>) {
+      return where_.executor().enlist(*this);
+    } else {
+      return true;
+    }
+  }
+
+  /// The ticket may outlive the executor.
+  void delist() noexcept {
+    if constexpr (may_end_first<Where>) {
+      where_.executor().delist(*this);
+      where_.end();
+    }
+  }
+
+  /// With its executor: an undelivered grant is given back.
+  void destroy_pending() noexcept {
+    this->abandon(where_.executor());
+    delist();
+    destroy_uncalled();
+  }
+
+  void destroy_uncalled() noexcept {
+    callback_.reset();
+    drop();
   }
 
   void deliver() noexcept {
     this->run_ = [](work& posted) noexcept {
       auto& self = of(posted);
       self.finish();
+      self.delist();
       self.entered();
       (*self.callback_)(self.take_or_failure());  // a callback that throws terminates
       self.callback_.reset();                     // before the ticket is asked for: the callback may own it
