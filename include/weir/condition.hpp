@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <weir/core/attachment.hpp>
 #include <weir/core/completion.hpp>
 #include <weir/core/context.hpp>
 #include <weir/core/operation.hpp>
@@ -39,8 +40,15 @@ class condition : public core::synchronizer {
  public:
   condition() noexcept : synchronizer(0) {}
 
-  /// Closes: whoever waits gets errc::closed, holding its mutex.
-  ~condition() { shut(); }
+  /// Closes: whoever waits gets errc::closed, holding its mutex. So does a waiter that was notified, is still locking
+  /// its mutex, and then finds that its predicate does not hold.
+  ~condition() {
+    shut();
+    for (platform::spinner spin;; spin.step()) {
+      locked lock(*this);
+      if (notified_.detach_all()) return;
+    }
+  }
 
   template <class Predicate>
   class wait_op;
@@ -63,23 +71,14 @@ class condition : public core::synchronizer {
   void notify_one() noexcept {
     core::completion done;
     locked lock(*this);
-    bool woken = false;
-    const auto left = [&] { return !woken; };
-    serve(lock, done, left, [&](core::waiter& first) noexcept {
-      const core::answer given = first.decide(core::outcome::granted);
-      if (given == core::answer::done) {
-        static_cast<node&>(first).alone = true;
-        woken = true;
-      }
-      return given;
-    });
+    notify_first(lock, done);
   }
 
   /// Wakes all that wait.
   void notify_all() noexcept {
     core::completion done;
     locked lock(*this);
-    complete_all(lock, core::outcome::granted, done);
+    serve(lock, done, [&](core::waiter& first) noexcept { return notify(static_cast<node&>(first)); });
   }
 
  private:
@@ -102,17 +101,60 @@ class condition : public core::synchronizer {
     core::claim* first_ = nullptr;
   };
 
+  /// From a notification until the wait is over, or waits again, it is attached: while the waiter locks its mutex it is
+  /// in no queue of the condition, which may be destroyed meanwhile.
   struct node : core::waiter {
     explicit node(mutex& wanted) noexcept : relock(wanted), unlocked(&wanted) {}
+    node(node&&) noexcept = default;
+    ~node() {
+      if (by != nullptr && attached.enter()) by->detach(*this);
+    }
     void enter(core::context& where) noexcept { relock.enter(where); }
 
     relocking relock;
     mutex* unlocked;
+    core::attachment attached;
+    condition* by = nullptr;    // what has notified it
     std::exception_ptr thrown;  // by the predicate
     bool let_go = false;        // the mutex is not the guard's: unlocked, or being locked again
     bool alone = false;         // woken by notify_one: nobody else was
     bool holds = false;         // the predicate does, or has thrown
   };
+
+  core::answer notify(node& first) noexcept {
+    const core::answer given = first.decide(core::outcome::granted);
+    if (given == core::answer::done) {
+      first.by = this;
+      notified_.add(first.attached);
+    }
+    return given;
+  }
+
+  void notify_first(locked& lock, core::completion& done) noexcept {
+    bool woken = false;
+    const auto left = [&] { return !woken; };
+    serve(lock, done, left, [&](core::waiter& waiting) noexcept {
+      auto& first = static_cast<node&>(waiting);
+      const core::answer given = notify(first);
+      if (given == core::answer::done) first.alone = woken = true;
+      return given;
+    });
+  }
+
+  void detach(node& entered) noexcept {
+    locked lock(*this);
+    notified_.remove(entered.attached);
+  }
+
+  /// The notification of one that will not use it.
+  void pass_on(node& entered) noexcept {
+    core::completion done;
+    locked lock(*this);
+    notified_.remove(entered.attached);
+    notify_first(lock, done);
+  }
+
+  core::attachments notified_;
 };
 
 template <class Predicate>
@@ -130,8 +172,11 @@ class condition::wait_op {
   }
 
   core::answer start(node& starting, core::completion&) noexcept {
+    const bool again = std::exchange(starting.by, nullptr) != nullptr;
+    if (again && !starting.attached.enter()) return starting.decide(core::outcome::closed);  // it was destroyed
     starting.alone = false;
     locked lock(*condition_);
+    if (again) condition_->notified_.remove(starting.attached);
     return lock.closed() ? starting.decide(core::outcome::closed) : condition_->enqueue(lock, starting);
   }
 
@@ -168,7 +213,7 @@ class condition::wait_op {
   /// The lock, if it was given; and to the next the notification that only this one got.
   void give_back(node& told) noexcept {
     if (told.let_go && told.relock.outcome() == core::outcome::granted) told.unlocked->unlock();
-    if (told.alone) condition_->notify_one();
+    if (told.alone && told.attached.enter()) condition_->pass_on(told);
   }
 
   void take(node& granted) {
