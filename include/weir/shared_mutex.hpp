@@ -34,10 +34,9 @@ namespace weir {
 ///   The legal pairs: (0, 0) free; (0, n) n readers; (1, 0) a writer.
 ///
 /// I1  Between locks the first undecided waiter in line cannot enter: a writer is inside, or it is a writer and readers
-///     are inside, or an upgrade waits.
+///     are inside.
 /// I2  While a writer is inside no reader is.
-/// I3  upgrade_ is the upgrade that waits, if one does: it is linked in the queue, though not in line. While it is
-///     undecided another reader is inside.
+/// I3  At most one upgrade is undecided. It is at the head of the queue, and another reader is inside.
 ///
 /// Why no wake-up is lost: a waiter queues under the lock, having seen under it that it cannot enter. Whoever leaves
 /// then meets the queued bit (or the lock, and waits for it) and serves the queue under the lock; so does each waiter
@@ -51,7 +50,6 @@ class shared_mutex : public core::synchronizer {
 
   /// Closes: whoever waits gets errc::closed.
   ~shared_mutex() {
-    close();
     shut();
     WEIR_ASSERT(!locked() && readers() == 0, "a shared_mutex was destroyed while it was locked");
   }
@@ -154,43 +152,23 @@ class shared_mutex : public core::synchronizer {
   /// How many readers are inside: a reading.
   [[nodiscard]] std::size_t readers() const noexcept { return static_cast<std::size_t>(readers_in(load())); }
 
-  /// Withdraws every queued operation, an upgrade too: it gets errc::cancelled. How many.
-  std::size_t cancel_all() noexcept {
-    core::completion done;
-    section lock(*this);
-    upgrade_ = nullptr;  // I3
-    return complete_all(lock, core::outcome::cancelled, done);
-  }
-
-  /// Every queued operation, and every later one, gets errc::closed; an upgrade too. Who is inside still unlocks.
-  void close() noexcept {
-    core::completion done;
-    section lock(*this);
-    lock.state |= closed_bit;
-    upgrade_ = nullptr;  // I3
-    complete_all(lock, core::outcome::closed, done);
-  }
-
   /// For tests: what holds between any two calls.
   [[nodiscard]] bool check_invariants() noexcept {
     section lock(*this);
-    bool upgrade_waits = false;
-    bool somebody_in_line = false;
+    std::size_t waiters = 0;
+    std::size_t upgrades = 0;
     bool first_fits = false;
     core::completion nobody;
     serve(lock, nobody, [&](core::waiter& each) noexcept {
       const access wanted = static_cast<node&>(each).wanted;
-      if (wanted == access::upgraded) {
-        upgrade_waits = &each == upgrade_;
-      } else if (!std::exchange(somebody_in_line, true)) {
-        first_fits = fits(lock, wanted);
-      }
+      if (waiters++ == 0) first_fits = fits(lock, wanted);
+      if (wanted == access::upgraded) ++upgrades;
       return core::answer::lost;  // goes on with the next
     });
-    return (!first_fits || upgrade_waits)                                           // I1
-           && (!is_written(lock) || readers_in(lock.state) == 0)                    // I2
-           && upgrade_waits == (upgrade_ != nullptr && !upgrade_->wait->decided())  //
-           && (!upgrade_waits || readers_in(lock.state) > 1);                       // I3
+    return !first_fits                                            // I1
+           && (!is_written(lock) || readers_in(lock.state) == 0)  // I2
+           && upgrades == (first_is_upgrade(lock) ? 1u : 0u)      //
+           && (upgrades == 0 || readers_in(lock.state) > 1);      // I3
   }
 
  private:
@@ -252,23 +230,25 @@ class shared_mutex : public core::synchronizer {
     if (lock.closed()) return core::outcome::closed;
     if (wanted == access::upgraded) {
       if (readers_in(lock.state) == 0) return core::outcome::not_owner;
-      if (upgrade_ != nullptr && !upgrade_->wait->decided()) return core::outcome::would_deadlock;
+      if (first_is_upgrade(lock)) return core::outcome::would_deadlock;
     } else if (anybody_waits(lock)) {
       return core::outcome::pending;
     }
     return fits(lock, wanted) ? core::outcome::granted : core::outcome::pending;
   }
 
-  core::answer line_up(section& lock, node& last) noexcept {
-    const core::answer queued = enqueue(lock, last);
-    if (queued == core::answer::queued && last.wanted == access::upgraded) upgrade_ = &last;  // I3
-    return queued;
+  core::answer line_up(section& lock, node& newcomer) noexcept {
+    return newcomer.wanted == access::upgraded ? enqueue_first(lock, newcomer) : enqueue(lock, newcomer);  // I3
+  }
+
+  bool first_is_upgrade(section& lock) noexcept {
+    const auto* first = static_cast<node*>(first_undecided(lock));
+    return first != nullptr && first->wanted == access::upgraded;
   }
 
   bool withdraw(node& queued, core::completion& done) noexcept {
     section lock(*this);
     const bool was_queued = unlink(lock, queued);
-    if (upgrade_ == &queued) upgrade_ = nullptr;  // I3
     serve_queue(lock, done);
     return was_queued;
   }
@@ -285,7 +265,6 @@ class shared_mutex : public core::synchronizer {
 
   /// I1, after somebody left, the lock or the line.
   void serve_queue(section& lock, core::completion& done) noexcept {
-    if (upgrade_ != nullptr && !serve_upgrade(lock, done)) return;
     serve(lock, done, [&](core::waiter& first) noexcept {
       const access wanted = static_cast<node&>(first).wanted;
       if (!fits(lock, wanted)) return core::answer::not_ready;
@@ -294,23 +273,6 @@ class shared_mutex : public core::synchronizer {
       return given;
     });
   }
-
-  /// False: it still waits, and nobody enters past it.
-  bool serve_upgrade(section& lock, core::completion& done) noexcept {
-    node& first = *upgrade_;
-    if (!first.wait->decided()) {
-      if (!fits(lock, access::upgraded)) return false;
-      if (first.decide(core::outcome::granted) == core::answer::done) {
-        take(lock, access::upgraded);
-        unlink(lock, first);
-        done.add(*first.wait);
-      }
-    }
-    upgrade_ = nullptr;  // I3; if its claim was won elsewhere, its winner unlinks it
-    return true;
-  }
-
-  node* upgrade_ = nullptr;  // under the lock
 };
 
 /// Unlocks what it holds, exclusive (guard) or shared (shared_guard), when it goes. Move-only.

@@ -105,6 +105,13 @@ class synchronizer {
     return answer::queued;
   }
 
+  /// The same, ahead of all others.
+  answer enqueue_first(locked&, waiter& first) noexcept {
+    if (first.wait->decided()) return answer::lost;
+    queue_.push_front(first);
+    return answer::queued;
+  }
+
   /// Hands the queue what there is: grants from the head while `left()` says that there is something, and
   /// `grant(waiter)` that it can be done. `grant` asks whether what is there is enough, then decides the waiter,
   /// then takes: `answer::not_ready` ends the serving, so that nothing overtakes the head.
@@ -122,15 +129,16 @@ class synchronizer {
     serve(lock, done, [] { return true; }, grant);
   }
 
-  /// Whether somebody is queued whose claim nobody has won.
-  bool anybody_waits(locked&) noexcept {
-    bool found = false;
-    queue_.for_each_undecided([&](waiter&) {
-      found = true;
+  /// The first that is queued and whose claim nobody has won. Null: there is none.
+  waiter* first_undecided(locked&) noexcept {
+    waiter* found = nullptr;
+    queue_.for_each_undecided([&](waiter& first) {
+      found = &first;
       return false;
     });
     return found;
   }
+  bool anybody_waits(locked& lock) noexcept { return first_undecided(lock) != nullptr; }
 
   /// False: it was not queued any more. What stands behind it may be due now: serve afterwards.
   bool unlink(locked&, waiter& queued) noexcept { return queue_.remove(queued); }

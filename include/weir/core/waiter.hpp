@@ -56,6 +56,11 @@ class wait_queue {
     count(+1);
   }
 
+  void push_front(waiter& first) noexcept {
+    waiters_.push_front(first);
+    count(+1);
+  }
+
   /// False: it is not queued (any more).
   bool remove(waiter& queued) noexcept {
     if (!ring<waiter>::linked(queued)) return false;

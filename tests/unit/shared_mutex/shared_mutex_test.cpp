@@ -301,7 +301,7 @@ TEST(shared_mutex, cancel_all_withdraws_all_that_wait_an_upgrade_too) {
   std::ignore = note(m.upgrade(), order, 'U');
   auto reader = note(m.lock_shared(), order, 'r');
   EXPECT_EQ(m.cancel_all(), 3u);
-  EXPECT_EQ(order, "W!U!r!");
+  EXPECT_EQ(order, "U!W!r!") << "an upgrade waits ahead of the others";
   EXPECT_EQ(m.waiting(), 0u);
   EXPECT_EQ(m.readers(), 2u);
   EXPECT_EQ(m.upgrade().within(0s).wait().error(), errc::timed_out) << "the one before is forgotten";
