@@ -1,10 +1,10 @@
 #pragma once
 
-// weir with standalone Asio: every operation takes a completion token, every Asio executor runs tasks, and a task
-// awaits any Asio operation. <weir/boost_asio.hpp> is the same for Boost.Asio.
+// weir with standalone Asio: every operation takes a completion token, every Asio executor or context runs tasks, and a
+// task awaits any Asio operation. <weir/boost_asio.hpp> is the same for Boost.Asio.
 //
 //   co_await sem.acquire(2)(asio::use_awaitable);        or  sem.async_acquire(2, asio::use_awaitable)
-//   auto made = weir::spawn(io.get_executor(), a_task());
+//   auto made = weir::spawn(io, a_task());
 //   std::size_t n = co_await socket.async_read_some(buffer, weir::use_task);
 
 #if defined(WEIR_FRONT)

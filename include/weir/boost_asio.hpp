@@ -1,7 +1,7 @@
 #pragma once
 
-// weir with Boost.Asio: every operation takes a completion token, every Asio executor runs tasks, and a task awaits any
-// Asio operation. <weir/asio.hpp> is the same for standalone Asio.
+// weir with Boost.Asio: every operation takes a completion token, every Asio executor or context runs tasks, and a task
+// awaits any Asio operation. <weir/asio.hpp> is the same for standalone Asio.
 
 #if defined(WEIR_FRONT)
 #error "include either <weir/asio.hpp> or <weir/boost_asio.hpp>: a program has one Asio"

@@ -12,13 +12,15 @@
 
 #include <weir/core/assert.hpp>
 #include <weir/core/flat_loop.hpp>
+#include <weir/core/front.hpp>
 #include <weir/core/timer.hpp>
 #include <weir/core/work.hpp>
 
 namespace weir {
 
+/// Asio's io_context is asked for its executor instead: its own post() takes anything, and then fails to compile.
 template <class E>
-concept executor = requires(E& target, work& item) {
+concept executor = !core::front_context<E> && requires(E& target, work& item) {
   { target.post(item) } noexcept;
 };
 

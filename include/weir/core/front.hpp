@@ -3,6 +3,7 @@
 // How a front (Asio's) adds to what is below it, which knows nothing of it: functions that are found by this argument.
 //   initiate(front, operation, token)   starts an operation in the way of a completion token
 //   as_awaitable(front, x)              what to co_await for an x that is none by itself
+//   as_executor(front, x)               the executor of an x that is none by itself: an execution context
 //   as_task(front, x)                   what can be started as a task can, and does what x would
 
 #include <utility>
@@ -13,6 +14,9 @@ struct front_tag {};
 
 template <class X>
 concept front_awaitable = requires(X&& x) { as_awaitable(front_tag(), std::forward<X>(x)); };
+
+template <class X>
+concept front_context = requires(X& x) { as_executor(front_tag(), x); };
 
 template <class X>
 concept front_task = requires(X&& x) { as_task(front_tag(), std::forward<X>(x)); };

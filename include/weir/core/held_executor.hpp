@@ -1,12 +1,13 @@
 #pragma once
 
-// What pool, for_each and map run on: an executor, by reference, or one that is copied.
+// What pool, for_each and map run on: an executor, by reference, one that is copied, or the executor of a context.
 
 #include <concepts>
 #include <memory>
 #include <utility>
 
 #include <weir/core/executor.hpp>
+#include <weir/core/front.hpp>
 
 namespace weir {
 
@@ -27,6 +28,8 @@ class held_executor {
   explicit held_executor(const E& copied)
       : held_executor(std::make_shared<typename adapted<E>::type>(copied),
                       std::in_place_type<typename adapted<E>::executor>) {}
+  template <front_context C>
+  explicit held_executor(C& context) : held_executor(as_executor(front_tag(), context)) {}
 
   [[nodiscard]] executor_ref where() const noexcept { return where_; }
 
@@ -41,7 +44,7 @@ class held_executor {
 
 }  // namespace core
 
-/// What runs things: an executor, by reference, or one that is copied (Asio's).
+/// What runs tasks: an executor, by reference, one that is copied (Asio's), or an execution context (Asio's).
 template <class E>
 concept runs_tasks = std::constructible_from<core::held_executor, E>;
 

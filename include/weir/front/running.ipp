@@ -1,4 +1,4 @@
-// spawn, pool and for_each on executors of Asio's; awaitables of Asio's in a pool.
+// spawn, pool and for_each on executors and execution contexts of Asio's; awaitables of Asio's in a pool.
 
 #include <coroutine>
 #include <type_traits>
@@ -71,6 +71,12 @@ class spawned : private hosted, public core::future_state<T>, public core::detac
 template <asio_executor E, class T>
 future<T> spawn(const E& where, task<T> body, platform::stop_token stop = {}) {
   return core::spawn_as<front::spawned<T>>(front::any_executor(where), std::move(body), std::move(stop));
+}
+
+/// The same on the executor of an execution context.
+template <asio_context C, class T>
+future<T> spawn(C& context, task<T> body, platform::stop_token stop = {}) {
+  return spawn(context.get_executor(), std::move(body), std::move(stop));
 }
 
 }  // namespace weir

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <weir/core/front.hpp>
 #include <weir/wait/operation.hpp>
 
 namespace weir {
@@ -14,6 +15,21 @@ namespace weir {
 template <class E>
 concept asio_executor =
     !executor<E> && net::execution::is_executor<E>::value && std::constructible_from<front::any_executor, E>;
+
+/// An execution context of Asio's: an io_context, a thread_pool, … What runs on it runs on its get_executor().
+template <class C>
+concept asio_context = std::convertible_to<C&, net::execution_context&> && requires(C& context) {
+  { context.get_executor() } -> asio_executor;
+};
+
+namespace core {
+
+template <asio_context C>
+auto as_executor(front_tag, C& context) noexcept {
+  return context.get_executor();
+}
+
+}  // namespace core
 
 namespace front {
 

@@ -164,6 +164,11 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
     using named = typename wait::named_copy<E>::type;
     return operation<Op, Limits, named>(description(), named(where));
   }
+  /// The same for the executor of an execution context (Asio's).
+  template <core::front_context C>
+  auto resume_on(C& context) && {
+    return std::move(*this).resume_on(as_executor(core::front_tag(), context));
+  }
 
   // How to wait.
 
