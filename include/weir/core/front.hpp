@@ -2,6 +2,7 @@
 
 // How a front (Asio's) adds to what is below it, which knows nothing of it: functions that are found by this argument.
 //   initiate(front, operation, token)   starts an operation in the way of a completion token
+//   refuse(front, operation)            does not compile, and says which tokens and handlers the operation accepts
 //   as_awaitable(front, x)              what to co_await for an x that is none by itself
 //   as_executor(front, x)               the executor of an x that is none by itself: an execution context
 //   as_task(front, x)                   what can be started as a task can, and does what x would
@@ -25,5 +26,9 @@ template <class Token, class Operation>
 concept completion_token = requires(Operation&& described, Token&& token) {
   initiate(front_tag(), std::move(described), std::forward<Token>(token));
 };
+
+/// Some front is included, which knows better than this layer why a token does not fit.
+template <class Operation>
+concept front_refuses = requires(Operation&& described) { refuse(front_tag(), std::move(described)); };
 
 }  // namespace weir::core

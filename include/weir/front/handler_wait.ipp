@@ -434,5 +434,29 @@ auto initiate(front_tag, operation<Op, Limits, Where>&& described, Token&& token
   return net::async_initiate<Token, front::signature<Op>>(initiation(wait::for_front::taking_along(described)), token);
 }
 
+/// For anything else: names what a handler of the operation accepts. The compiler adds the exact Signature.
+template <class Op, unsigned Limits, class Where, class Signature = front::signature<Op>, bool Fits = false>
+void refuse(front_tag, operation<Op, Limits, Where>&&) {
+  if constexpr (front::rethrowing<Op> && std::is_void_v<typename Op::value_type>) {
+    static_assert(Fits,
+                  "this is no completion token and no handler that fits: a handler of this operation has to have the "
+                  "signature void(std::exception_ptr)");
+  } else if constexpr (front::rethrowing<Op>) {
+    static_assert(Fits,
+                  "this is no completion token and no handler that fits: a handler of this operation has to have the "
+                  "signature void(std::exception_ptr, value), where value is the operation's value_type, or a "
+                  "std::optional of it if that has no default constructor");
+  } else if constexpr (std::is_void_v<typename Op::value_type>) {
+    static_assert(Fits,
+                  "this is no completion token and no handler that fits: a handler of this operation has to have the "
+                  "signature void(error_code)");
+  } else {
+    static_assert(Fits,
+                  "this is no completion token and no handler that fits: a handler of this operation has to have the "
+                  "signature void(error_code, value), where value is the operation's value_type, or a std::optional of "
+                  "it if that has no default constructor");
+  }
+}
+
 }  // namespace core
 }  // namespace weir

@@ -196,11 +196,15 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
                                                              std::declval<Token>())) {
     return initiate(core::front_tag(), std::move(*this), std::forward<Token>(completes));
   }
-  /// Anything else: a compile error that says so.
+  /// Anything else: a compile error that states what is missing or does not fit.
   template <class Token>
   void operator()(Token&&) && {
-    static_assert(core::completion_token<Token, operation>,
-                  "this is no completion token here: include <weir/asio.hpp> or <weir/boost_asio.hpp>");
+    if constexpr (core::front_refuses<operation>) {
+      refuse(core::front_tag(), std::move(*this));
+    } else {
+      static_assert(core::completion_token<Token, operation>,
+                    "this is no completion token here: include <weir/asio.hpp> or <weir/boost_asio.hpp>");
+    }
   }
 
   // co_await, by a coroutine of any type.
