@@ -21,7 +21,16 @@
 
 namespace weir {
 
+template <class T>
+class task;
+
 namespace wait {
+
+/// Only named here, for the message of a select.
+template <class Branch>
+inline constexpr bool is_task = false;
+template <class T>
+inline constexpr bool is_task<task<T>> = true;
 
 /// What a select sees of one operation.
 template <class Operation>
@@ -215,15 +224,24 @@ class select_op {
 /// a branch with as_result() its result). A branch that fails is the select's failure, unless it is as_result().
 template <class... Branch>
 auto select(Branch&&... branches) {
+  constexpr bool tasks = (wait::is_task<std::remove_cvref_t<Branch>> || ...);
+  constexpr bool lvalues = (std::is_lvalue_reference_v<Branch> || ...);
+  constexpr bool operations = (wait::branch<Branch>::is_operation && ...);
   static_assert(sizeof...(Branch) > 0, "select waits for one operation at least");
-  static_assert((!std::is_lvalue_reference_v<Branch> && ...), "select takes its operations along: std::move them");
-  static_assert((wait::branch<Branch>::is_operation && ...), "a branch of a select is an operation");
-  static_assert((!wait::branch<Branch>::is_select && ...), "selects do not nest: list all branches in one");
-  static_assert((wait::branch<Branch>::is_one_wait && ...), "condition::wait is no branch of a select: it waits twice");
-  static_assert((wait::branch<Branch>::is_plain && ...),
-                "limits and resume_on belong on the select, not on a branch: select(a, b).within(1s)");
-  using op = wait::select_op<Branch...>;
-  return operation<op>(op(branches...), branches...);
+  static_assert(!tasks,
+                "a task is no operation: use when_any(tasks...), or select over the get() of the future that "
+                "spawn(executor, task) returns");
+  static_assert(tasks || !lvalues, "select takes its operations along: std::move them");
+  static_assert(tasks || lvalues || operations, "a branch of a select is an operation");
+  if constexpr (operations) {  // else the errors that follow would hide the first one
+    static_assert((!wait::branch<Branch>::is_select && ...), "selects do not nest: list all branches in one");
+    static_assert((wait::branch<Branch>::is_one_wait && ...),
+                  "condition::wait is no branch of a select: it waits twice");
+    static_assert((wait::branch<Branch>::is_plain && ...),
+                  "limits and resume_on belong on the select, not on a branch: select(a, b).within(1s)");
+    using op = wait::select_op<Branch...>;
+    return operation<op>(op(branches...), branches...);
+  }
 }
 
 }  // namespace weir
