@@ -72,7 +72,8 @@ class guarded {
 
 /// The way to the value, while it lives: it has the lock. Move-only; an empty one leads nowhere.
 template <class T>
-class [[nodiscard]] guarded<T>::reference {
+class [[nodiscard(
+    "a reference that is discarded unlocks at once: auto ref = co_await g.lock();")]] guarded<T>::reference {
  public:
   reference() noexcept = default;
 

@@ -21,10 +21,15 @@
 #include <weir/core/atomic.hpp>
 #include <weir/core/context.hpp>
 #include <weir/core/operation.hpp>
+#include <weir/core/std_locks.hpp>
 #include <weir/core/synchronizer.hpp>
 #include <weir/wait/operation.hpp>
 
 namespace weir {
+
+class mutex;
+template <>
+inline constexpr bool core::locks_by_operation<mutex> = true;
 
 /// state: locked, queued, closed (core/synchronizer.hpp) and
 ///   bit 3   held
@@ -151,7 +156,7 @@ class mutex : public core::synchronizer {
 };
 
 /// Unlocks when it goes. Move-only.
-class [[nodiscard]] mutex::guard {
+class [[nodiscard("a guard that is discarded unlocks at once: auto guard = co_await m.scoped_lock();")]] mutex::guard {
  public:
   guard() noexcept = default;
   /// Takes over what is locked already.

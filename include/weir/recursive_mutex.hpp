@@ -22,10 +22,15 @@
 #include <weir/core/assert.hpp>
 #include <weir/core/context.hpp>
 #include <weir/core/operation.hpp>
+#include <weir/core/std_locks.hpp>
 #include <weir/core/synchronizer.hpp>
 #include <weir/wait/operation.hpp>
 
 namespace weir {
+
+class recursive_mutex;
+template <>
+inline constexpr bool core::locks_by_operation<recursive_mutex> = true;
 
 /// state: locked, queued, closed (core/synchronizer.hpp) and
 ///   bits 3…  depth: how often it is locked; 0 is free
@@ -183,7 +188,8 @@ class recursive_mutex : public core::synchronizer {
 };
 
 /// Unlocks once when it goes. Move-only.
-class [[nodiscard]] recursive_mutex::guard {
+class [[nodiscard(
+    "a guard that is discarded unlocks at once: auto guard = co_await m.scoped_lock();")]] recursive_mutex::guard {
  public:
   guard() noexcept = default;
   guard(guard&& from) noexcept : mutex_(std::exchange(from.mutex_, nullptr)) {}

@@ -249,7 +249,8 @@ class semaphore : public core::synchronizer {
 };
 
 /// Permits that give themselves back. Move-only; empty after release() and forget().
-class [[nodiscard]] permit {
+class [[nodiscard(
+    "a permit that is discarded is released at once: auto permit = co_await s.scoped_acquire();")]] permit {
  public:
   permit() noexcept = default;
   permit(permit&& from) noexcept

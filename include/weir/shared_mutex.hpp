@@ -23,10 +23,15 @@
 
 #include <weir/core/assert.hpp>
 #include <weir/core/operation.hpp>
+#include <weir/core/std_locks.hpp>
 #include <weir/core/synchronizer.hpp>
 #include <weir/wait/operation.hpp>
 
 namespace weir {
+
+class shared_mutex;
+template <>
+inline constexpr bool core::locks_by_operation<shared_mutex> = true;
 
 /// state: locked, queued, closed (core/synchronizer.hpp) and
 ///   bit 3    written   a writer is inside
@@ -277,7 +282,9 @@ class shared_mutex : public core::synchronizer {
 
 /// Unlocks what it holds, exclusive (guard) or shared (shared_guard), when it goes. Move-only.
 template <shared_mutex::access Held>
-class [[nodiscard]] shared_mutex::holder {
+class [[nodiscard(
+    "a guard that is discarded unlocks at once: auto guard = co_await m.scoped_lock(); or "
+    "m.scoped_lock_shared();")]] shared_mutex::holder {
  public:
   holder() noexcept = default;
   holder(holder&& from) noexcept : mutex_(std::exchange(from.mutex_, nullptr)) {}

@@ -29,7 +29,7 @@ struct nothing {};
 
 /// The value, or why there is none. Shaped like std::expected<T, std::error_code>.
 template <class T = void>
-class [[nodiscard]] result {
+class [[nodiscard("a result tells whether the wait has failed")]] result {
   using stored = std::conditional_t<std::is_void_v<T>, core::nothing, T>;
 
  public:
