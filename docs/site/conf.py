@@ -14,6 +14,7 @@ source_suffix = {".md": "markdown"}
 html_theme = "furo"
 html_static_path = [str(root / "docs/site/static")]
 html_css_files = ["weir.css"]
+html_favicon = str(root / "docs/site/weir.svg")
 html_show_copyright = False
 html_show_sphinx = False
 html_copy_source = False
@@ -39,5 +40,37 @@ def point_inside(app, name, source):
     source[0] = re.sub(r"\[([^\]]*)\]\((?:\.\./){%d}((?!\.\.)[^)#]+)\)" % (depth + 1), target, source[0])
 
 
+def complete_furo(app, exception):
+    """Adds what Debian's build of Furo leaves out. What a later Furo has by itself is left alone; tools/site_test shows
+    whether the result works."""
+    if exception:
+        return
+    static = pathlib.Path(app.outdir) / "_static"
+
+    # It is not bundled: furo.js imports another script, which is no module, and is itself loaded as a plain script.
+    script = static / "scripts/furo.js"
+    imported = re.match(r'import (\w+) from "\./([\w.-]+)";\n', script.read_text())
+    if imported:
+        library = (script.parent / imported.group(2)).read_text()
+        rest = script.read_text()[imported.end() :]
+        script.write_text(f"{library}\n(function () {{\n{rest}\n}})();\n")
+
+    # The reset of the browser's own style is imported from where a Debian web server would have it.
+    sheet = static / "styles/furo.css"
+    style = re.sub(
+        r"@import url\((/javascript/[\w./-]+)\);",
+        lambda reset: pathlib.Path("/usr/share" + reset.group(1)).read_text(),
+        sheet.read_text(),
+    )
+
+    # LibSass drops a media query inside a negated one, and with it the colors of a reader who prefers dark pages.
+    dark = re.search(r'@media not print \{\s*body\[data-theme="dark"\].*?\} \}\n', style, re.DOTALL)
+    if dark and "prefers-color-scheme" not in style:
+        preferred = dark.group().replace('body[data-theme="dark"]', 'body:not([data-theme="light"])')
+        style += f"@media (prefers-color-scheme: dark) {{\n{preferred}}}\n"
+    sheet.write_text(style)
+
+
 def setup(app):
     app.connect("source-read", point_inside)
+    app.connect("build-finished", complete_furo)
