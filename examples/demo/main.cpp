@@ -2,8 +2,11 @@
 // the end the sums are checked.
 //
 //   demo [--seconds N] [--plain]          --plain, or a pipe: a line a second instead of a picture
+//
+// The picture fits into the terminal, also when its size changes. NO_COLOR draws it without colors.
 
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,100 +14,43 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 
+#include "screen.hpp"
 #include "service.hpp"
 
 namespace {
 
 using demo::meter;
+using demo::reading;
 using demo::service;
+using demo::snapshot;
 
 constexpr std::size_t frames_a_second = 10;
-constexpr std::size_t width = 80;
 
-// What a terminal understands.
-constexpr const char *bold = "\x1b[1m", *grey = "\x1b[38;5;245m", *dark = "\x1b[38;5;238m", *red = "\x1b[38;5;203m",
-                     *green = "\x1b[38;5;114m", *yellow = "\x1b[38;5;221m", *blue = "\x1b[38;5;75m",
-                     *cyan = "\x1b[38;5;80m", *plain_text = "\x1b[0m", *end_of_line = "\x1b[K\n",
-                     *hide_cursor = "\x1b[?25l", *show_cursor = "\x1b[?25h";
+// What a terminal understands. The picture has a screen of its own, which a change of size cannot leave in disorder.
+constexpr const char *own_screen = "\x1b[?1049h\x1b[?25l", *first_screen = "\x1b[?25h\x1b[?1049l";
 
 volatile sig_atomic_t interrupted = 0;
 
-/// A synchronizer at one moment. `in_use` of `limit`; 0: it has none.
-struct reading {
-  reading(std::size_t used, std::size_t most, std::size_t queued, const meter& counted = {})
-      : in_use(used), limit(most), waiting(queued), waits(counted.waits), timed_out(counted.timed_out) {}
-
-  std::size_t in_use, limit, waiting;
-  long waits, timed_out;
-};
-
-/// All of the service at one moment.
-struct snapshot {
-  explicit snapshot(const service& s)
-      : connections(service::connection_count - s.connections.available(), service::connection_count,
-                    s.connections.waiting(), s.admission),
-        jobs(s.jobs.running(), s.jobs.limit(), s.jobs.waiting(), s.submission),
-        results(s.results.size(), s.results.capacity(), s.results.waiting_push(), s.handing_over),
-        config(s.config_lock.readers(), 0, s.config_lock.waiting(), s.reading),
-        closing(0, 0, s.closing.waiting(), s.pausing),
-        clients(s.clients.count(), service::client_count, s.clients.waiting()),
-        answered(s.answered) {}
-
-  reading connections, jobs, results, config, closing, clients;
-  long answered;
-};
-
-template <class... Values>
-std::string text(const char* format, Values... values) {
-  char line[200];
-  std::snprintf(line, sizeof line, format, values...);
-  return line;
+reading look(std::size_t in_use, std::size_t limit, std::size_t waiting, const meter& counted = {}) {
+  return {in_use, limit, waiting, counted.waits, counted.timed_out};
 }
 
-std::string times(std::size_t n, const char* sign) {
-  std::string repeated;
-  while (n-- > 0) repeated += sign;
-  return repeated;
-}
-
-std::string paint(const char* colour, const std::string& words) { return colour + words + plain_text; }
-
-std::string bar(std::size_t value, std::size_t full, std::size_t length, const char* colour) {
-  const std::size_t filled = std::min(length, (value * length + full - 1) / full);
-  return paint(colour, times(filled, "━")) + paint(dark, times(length - filled, "━"));
-}
-
-std::string row(const char* name, const char* kind, const reading& now, const reading& before) {
-  const bool full = now.limit != 0 && now.in_use >= now.limit;
-  const long timed_out = now.timed_out - before.timed_out;
-  return text("  %-12s", name) + paint(grey, text("%-13s", kind)) +
-         (now.limit == 0 ? std::string(22, ' ')
-                         : bar(now.in_use, now.limit, 13, full ? yellow : green) + text("%4zu", now.in_use) +
-                               paint(grey, text("/%-4zu", now.limit))) +
-         paint(now.waiting != 0 ? cyan : grey, text("%8zu", now.waiting)) + text("%9ld", now.waits - before.waits) +
-         paint(timed_out != 0 ? red : grey, text("%13ld", timed_out)) + end_of_line;
-}
-
-/// How many wait for a connection: one column for each frame, the newest at the right.
-std::string chart(const std::deque<snapshot>& history) {
-  static constexpr const char* eighths[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  constexpr std::size_t height = 4, columns = width - 8, full = 320;
-  std::string rows;
-  for (std::size_t level = height; level-- > 0;) {
-    rows += paint(grey, level == height - 1 ? text("  %4zu ", full) : level == 0 ? "     0 " : "       ");
-    std::string marks;
-    for (std::size_t i = history.size() - std::min(columns, history.size()); i < history.size(); ++i) {
-      const std::size_t reached = history[i].connections.waiting * height * 8 / full;
-      marks += eighths[std::min<std::size_t>(8, reached - std::min(reached, level * 8))];
-    }
-    rows += paint(cyan, marks) + end_of_line;
-  }
-  return rows;
+snapshot look(const service& s) {
+  return {.connections = look(service::connection_count - s.connections.available(), service::connection_count,
+                              s.connections.waiting(), s.admission),
+          .jobs = look(s.jobs.running(), s.jobs.limit(), s.jobs.waiting(), s.submission),
+          .results = look(s.results.size(), s.results.capacity(), s.results.waiting_push(), s.handing_over),
+          .config = look(s.config_lock.readers(), 0, s.config_lock.waiting(), s.reading),
+          .closing = look(0, 0, s.closing.waiting(), s.pausing),
+          .clients = look(s.clients.count(), service::client_count, s.clients.waiting()),
+          .answered = s.answered};
 }
 
 /// This thread waits among the tasks, in the same queue.
@@ -113,80 +59,23 @@ demo::configuration current_config(service& s) {
   return s.config;
 }
 
-std::string picture(service& s, const std::deque<snapshot>& history, const snapshot& before, double seconds,
-                    double of) {
-  const snapshot& now = history.back();
-  const demo::configuration config = current_config(s);
-  const char* state = s.closing.is_set() ? "closing" : "open";
-  return paint(bold, "  weir") + text("  %zu clients, 2 threads, %-8s", service::client_count, state) +
-         text("%30.1f of %.0f s", seconds, of) + end_of_line + "  " +
-         bar(static_cast<std::size_t>(1000 * seconds / of), 1000, width - 4, blue) + end_of_line + end_of_line +
-         paint(grey, text("%33s%24s%9s%13s", "in use", "waiting", "waits/s", "time-outs/s")) + end_of_line +
-         row("connections", "semaphore", now.connections, before.connections) +
-         row("jobs", "pool", now.jobs, before.jobs) +  //
-         row("results", "queue", now.results, before.results) +
-         row("config", "shared_mutex", now.config, before.config) +
-         row("closing", "event", now.closing, before.closing) +
-         row("clients", "wait_group", now.clients, before.clients) + end_of_line + "  " +
-         (config.rush_hour ? paint(yellow, "rush hour ") : "quiet hour") + "   " +
-         (config.disk_is_slow ? paint(red, "slow disk") : "fast disk") + "   " +
-         paint(bold, text("%5ld", now.answered - before.answered)) + " answered a second" + end_of_line + end_of_line +
-         paint(grey, "  waiting for a connection, the last 7 seconds") + end_of_line + chart(history);
+std::optional<std::size_t> positive(std::string_view number) {
+  std::size_t value = 0;
+  const auto parsed = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (parsed.ec != std::errc() || parsed.ptr != number.data() + number.size() || value == 0) return {};
+  return value;
 }
 
-std::string line(const snapshot& now, const snapshot& before, double seconds) {
-  return text(
-      "%3.0f s  connections %2zu + %3zu waiting  jobs %2zu + %2zu  results %2zu + %2zu  answered %4ld/s  timed out "
-      "%4ld/s\n",
-      seconds, now.connections.in_use, now.connections.waiting, now.jobs.in_use, now.jobs.waiting, now.results.in_use,
-      now.results.waiting, now.answered - before.answered,
-      now.connections.timed_out + now.jobs.timed_out - before.connections.timed_out - before.jobs.timed_out);
-}
-
-/// Until the time is over, or Ctrl-C; then until all of the service has stopped.
-void watch(service& s, const weir::future<>& running, std::size_t seconds, bool plain) {
-  std::deque<snapshot> history{snapshot(s)};
-  if (!plain) std::fputs(hide_cursor, stdout);
-  const auto begin = std::chrono::steady_clock::now();
-  for (std::size_t frame = 1; !running.ready(); ++frame) {
-    std::this_thread::sleep_until(begin + frame * std::chrono::milliseconds(1000 / frames_a_second));
-    if (frame > seconds * frames_a_second || interrupted != 0) s.closing.set();
-    history.emplace_back(s);
-    const snapshot& before = history[history.size() - 1 - std::min(frames_a_second, frame)];  // a second ago
-    const double now = static_cast<double>(frame) / frames_a_second;
-    if (plain && frame % frames_a_second == 0) std::fputs(line(history.back(), before, now).c_str(), stdout);
-    if (!plain) {
-      const auto drawn = picture(s, history, before, now, static_cast<double>(seconds));
-      const auto lines = std::count(drawn.begin(), drawn.end(), '\n');
-      std::fputs((frame > 1 ? text("\x1b[%ldA", lines) + drawn : drawn).c_str(), stdout);
-    }
-    std::fflush(stdout);
-  }
-  if (!plain) std::fputs(show_cursor, stdout);
-}
-
-bool sum(const char* what, long left, long right) {
-  std::printf("  %-66s %s\n", what, left == right ? "right" : text("WRONG: %ld, not %ld", left, right).c_str());
-  return left == right;
-}
-
-bool check(const service& s) {
-  std::printf("\n%9ld asked\n%9ld answered\n%9ld gave up in time\n%9ld refused when the service closed\n\n",
-              s.asked.load(), s.answered.load(), s.gave_up.load(), s.refused.load());
-  const auto all = {
-      sum("every request was answered, gave up or was refused", s.answered + s.gave_up + s.refused, s.asked),
-      sum("every job that was started has ended, and none failed", static_cast<long>(s.jobs.completed()), s.answered),
-      sum("every result that was computed was written", s.written, s.computed),
-      sum("every connection is free again", static_cast<long>(s.connections.available()),
-          static_cast<long>(service::connection_count)),
-      sum("nobody saw a configuration that was being changed", s.torn, 0),
-  };
-  return std::count(all.begin(), all.end(), false) == 0;
+std::string_view environment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before there is a second thread
+  return value != nullptr ? value : "";
 }
 
 struct options {
   std::size_t seconds = 20;
-  bool plain = isatty(STDOUT_FILENO) == 0;
+  bool plain = isatty(STDOUT_FILENO) == 0 || environment("TERM") == "dumb";
+  bool colored = environment("NO_COLOR").empty();
+  std::optional<std::size_t> columns = positive(environment("COLUMNS")), rows = positive(environment("LINES"));
   bool understood = true;
 
   options(int argc, char** argv) {
@@ -195,15 +84,114 @@ struct options {
       if (said == "--plain") {
         plain = true;
       } else if (said == "--seconds" && ++i < argc) {
-        const std::string_view number = argv[i];
-        const auto parsed = std::from_chars(number.data(), number.data() + number.size(), seconds);
-        understood = understood && parsed.ec == std::errc() && parsed.ptr == number.end() && seconds > 0;
+        const auto number = positive(argv[i]);
+        understood = understood && number;
+        seconds = number.value_or(seconds);
       } else {
         understood = false;
       }
     }
   }
+
+  /// As it is now: a terminal may change its size. A pipe has no limit but COLUMNS.
+  [[nodiscard]] demo::screen screen() const {
+    winsize size{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
+      return {size.ws_col, size.ws_row, colored};
+    }
+    return {columns.value_or(plain ? 1000 : 80), rows.value_or(24), colored};
+  }
 };
+
+void print(const demo::lines& all) {
+  for (const std::string& line : all) std::printf("%s\n", line.c_str());
+}
+
+/// Each line at its place, over what was there.
+void draw(const demo::lines& all, std::size_t rows) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    std::printf("\x1b[%zu;1H\x1b[K%s", i + 1, i < all.size() ? all[i].c_str() : "");
+  }
+}
+
+std::string line(const snapshot& now, const snapshot& before, double seconds) {
+  return demo::text(
+      "%3.0f s  connections %2zu + %3zu waiting  jobs %2zu + %2zu  results %2zu + %2zu  answered %4ld/s  timed out "
+      "%4ld/s",
+      seconds, now.connections.in_use, now.connections.waiting, now.jobs.in_use, now.jobs.waiting, now.results.in_use,
+      now.results.waiting, now.answered - before.answered,
+      now.connections.timed_out + now.jobs.timed_out - before.connections.timed_out - before.jobs.timed_out);
+}
+
+/// Until the time is over, or Ctrl-C; then until all of the service has stopped.
+void watch(service& s, const weir::future<>& running, const options& chosen) {
+  std::deque<snapshot> history{look(s)};
+  demo::lines drawn;
+  if (!chosen.plain) std::fputs(own_screen, stdout);
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::size_t frame = 1; !running.ready(); ++frame) {
+    std::this_thread::sleep_until(begin + frame * std::chrono::milliseconds(1000 / frames_a_second));
+    if (frame > chosen.seconds * frames_a_second || interrupted != 0) s.closing.set();
+    history.push_back(look(s));
+    const snapshot& before = history[history.size() - 1 - std::min(frames_a_second, frame)];  // a second ago
+    const double now = static_cast<double>(frame) / frames_a_second;
+    const demo::screen screen = chosen.screen();
+    if (!chosen.plain) {
+      const demo::configuration config = current_config(s);
+      drawn = demo::painter(screen).picture({.history = history,
+                                             .before = before,
+                                             .seconds = now,
+                                             .of = static_cast<double>(chosen.seconds),
+                                             .closing = s.closing.is_set(),
+                                             .rush_hour = config.rush_hour,
+                                             .slow_disk = config.disk_is_slow});
+      draw(drawn, screen.rows);
+    } else if (frame % frames_a_second == 0) {
+      print(demo::wrapped(line(history.back(), before, now), screen.columns, 7));
+    }
+    std::fflush(stdout);
+  }
+  if (!chosen.plain) std::fputs(first_screen, stdout);
+  print(drawn);
+}
+
+/// The sums at the end, in lines of at most `columns`.
+class checked {
+ public:
+  explicit checked(std::size_t columns) : columns_(columns) {}
+
+  void count(long n, const char* what) const { print(demo::wrapped(demo::text("%9ld %s", n, what), columns_, 10)); }
+
+  void sum(const char* what, long left, long right) {
+    const bool same = left == right;
+    right_ = right_ && same;
+    print(demo::wrapped(same ? demo::text("right  %s", what) : demo::text("WRONG  %s: %ld, not %ld", what, left, right),
+                        columns_, 7));
+  }
+
+  [[nodiscard]] bool all_right() const { return right_; }
+
+ private:
+  std::size_t columns_;
+  bool right_ = true;
+};
+
+bool check(const service& s, std::size_t columns) {
+  checked sums(columns);
+  print({""});
+  sums.count(s.asked, "asked");
+  sums.count(s.answered, "answered");
+  sums.count(s.gave_up, "gave up in time");
+  sums.count(s.refused, "refused when the service closed");
+  print({""});
+  sums.sum("every request was answered, gave up or was refused", s.answered + s.gave_up + s.refused, s.asked);
+  sums.sum("every job that was started has ended, and none failed", static_cast<long>(s.jobs.completed()), s.answered);
+  sums.sum("every result that was computed was written", s.written, s.computed);
+  sums.sum("every connection is free again", static_cast<long>(s.connections.available()),
+           static_cast<long>(service::connection_count));
+  sums.sum("nobody saw a configuration that was being changed", s.torn, 0);
+  return sums.all_right();
+}
 
 }  // namespace
 
@@ -213,12 +201,12 @@ int main(int argc, char** argv) {
     std::fputs("usage: demo [--seconds N] [--plain]\n", stderr);
     return 2;
   }
-  signal(SIGINT, [](int) { interrupted = 1; });  // Ctrl-C: the service stops gracefully too
+  for (const int request : {SIGINT, SIGTERM}) signal(request, [](int) { interrupted = 1; });  // stops gracefully too
 
   weir::thread_pool threads(2);
   service s(threads);
   auto running = weir::spawn(threads, demo::run(s, threads));
-  watch(s, running, chosen.seconds, chosen.plain);
+  watch(s, running, chosen);
   running.get().wait();
-  return check(s) ? 0 : 1;
+  return check(s, chosen.screen().columns) ? 0 : 1;
 }
