@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <exception>
 #include <limits>
 #include <new>
@@ -37,13 +36,11 @@ namespace weir {
 
 /// state: locked, queued, closed (core/synchronizer.hpp); all else is under the lock.
 ///
-/// I1  Undecided poppers are queued only while it is empty and open, undecided pushers only while it is full and open.
-/// So all
-///     that are undecided are of one kind.
+/// I1  Undecided poppers are queued only while it is empty and open, undecided pushers only while it is full and
+///     open. So all that are undecided are of one kind.
 /// I2  There are at most capacity items, save for those that were given back.
 /// I3  numbers_ are those of the first items, which were given back: ascending. Items are numbered as they are popped
-/// for
-///     the first time, so those behind have greater numbers.
+///     for the first time, so those behind have greater numbers: the next is items_.first() + numbers_.size().
 template <class T>
 class queue : private core::synchronizer {  // private: its close() is not that of the base
   static_assert(std::is_nothrow_move_constructible_v<T>,
@@ -168,7 +165,8 @@ class queue : private core::synchronizer {  // private: its close() is not that 
   /// For tests: what holds between any two calls.
   [[nodiscard]] bool check_invariants() noexcept {
     locked lock(*this);
-    bool ascending = numbers_.size() <= items_.size() && (numbers_.empty() || numbers_[numbers_.size() - 1] < popped_);
+    bool ascending = numbers_.size() <= items_.size() &&
+                     (numbers_.empty() || numbers_[numbers_.size() - 1] < items_.first() + numbers_.size());
     for (std::size_t i = 1; i < numbers_.size(); ++i) ascending = ascending && numbers_[i - 1] < numbers_[i];
     return (!anybody_waits(lock) || (!lock.closed() && (items_.empty() || is_full())))  // I1
            && ascending                                                                 // I3
@@ -181,12 +179,17 @@ class queue : private core::synchronizer {  // private: its close() is not that 
     std::exception_ptr no_memory;  // there was none for it: the item is where it was
   };
   struct pop_node : core::waiter {
-    pop_node() noexcept = default;
-    pop_node(pop_node&&) noexcept {}  // moved only while nothing has started
+    explicit pop_node(bool for_more = false) noexcept : many(for_more) {}  // NOLINT: `number` comes with the item
+    pop_node(pop_node&& from) noexcept : many(from.many) {}  // NOLINT: moved only while nothing has started
 
-    core::attachment* many = nullptr;  // of pop_many, which comes for more once it has been granted one
-    std::uint64_t number = 0;          // of the item
-    std::optional<T> item;             // nothing after a grant: closed and drained
+    const bool many;        // a many_node
+    std::size_t number;     // of the item (I3)
+    std::optional<T> item;  // nothing after a grant: closed and drained
+  };
+  /// Of pop_many, which comes for more once it has been granted an item.
+  struct many_node : pop_node {
+    many_node() noexcept : pop_node(true) {}
+    core::attachment attached;
   };
 
   static std::size_t checked(std::size_t capacity) {
@@ -231,24 +234,28 @@ class queue : private core::synchronizer {  // private: its close() is not that 
   /// An item that is accepted: to the first popper that waits, else behind the others. Who has to make way for it, or
   /// it itself, comes out in `unwanted`.
   void put(locked& lock, T& item, std::optional<T>& unwanted, core::completion& done) noexcept {
-    if (items_.empty() && hand_over(lock, item, popped_, done)) {
-      ++popped_;
+    if (items_.empty() && hand_over(lock, item, items_.first(), done)) {
+      items_.skip();
       return;
     }
-    if (is_full()) {
-      count_dropped(1);
-      if (policy_ == when_full::drop_newest) {
-        unwanted.emplace(std::move(item));
-        return;
-      }
-      std::ignore = pop_front(unwanted);
-    }
+    if (is_full() && !make_room(item, unwanted)) return;
     items_.push_back(std::move(item));
     note_size(lock);
   }
 
+  /// By the policy. False: there is none for the item, which comes out itself.
+  [[gnu::noinline]] bool make_room(T& item, std::optional<T>& unwanted) noexcept {
+    count_dropped(1);
+    if (policy_ == when_full::drop_newest) {
+      unwanted.emplace(std::move(item));
+      return false;
+    }
+    std::ignore = pop_front(unwanted);
+    return true;
+  }
+
   /// To the first popper that waits, if one does.
-  bool hand_over(locked& lock, T& item, std::uint64_t number, core::completion& done) noexcept {
+  bool hand_over(locked& lock, T& item, std::size_t number, core::completion& done) noexcept {
     bool taken = false;
     const auto left = [&] { return !taken; };
     serve(lock, done, left, [&](core::waiter& first) noexcept {
@@ -257,7 +264,7 @@ class queue : private core::synchronizer {  // private: its close() is not that 
         auto& popper = static_cast<pop_node&>(first);
         popper.item.emplace(std::move(item));
         popper.number = number;
-        if (popper.many != nullptr) attached_.add(*popper.many);
+        attach(popper);
         taken = true;
       }
       return given;
@@ -265,21 +272,27 @@ class queue : private core::synchronizer {  // private: its close() is not that 
     return taken;
   }
 
+  void attach(pop_node& granted) noexcept {
+    if (granted.many) attached_.add(static_cast<many_node&>(granted).attached);
+  }
+
   /// Returns its number.
-  std::uint64_t take_front(locked& lock, std::optional<T>& taken, core::completion& done) noexcept {
-    const std::uint64_t number = pop_front(taken);
+  std::size_t take_front(locked& lock, std::optional<T>& taken, core::completion& done) noexcept {
+    const std::size_t number = pop_front(taken);
     serve_pushers(lock, done);
     note_size(lock);
     return number;
   }
 
   /// I3. Returns its number.
-  std::uint64_t pop_front(std::optional<T>& taken) noexcept {
+  std::size_t pop_front(std::optional<T>& taken) noexcept {
+    std::size_t number = items_.first();
     taken.emplace(std::move(items_.front()));
     items_.drop_front();
-    if (numbers_.empty()) return popped_++;
-    const std::uint64_t number = numbers_.front();
-    numbers_.drop_front();
+    if (!numbers_.empty()) {
+      number = numbers_.front();
+      numbers_.drop_front();
+    }
     return number;
   }
 
@@ -309,14 +322,14 @@ class queue : private core::synchronizer {  // private: its close() is not that 
 
   /// A pop. `wait` as for push_item.
   template <class Wait>
-  core::answer pop_item(pop_node& popping, Wait wait) noexcept {
+  [[gnu::always_inline]] core::answer pop_item(pop_node& popping, Wait wait) noexcept {
     core::completion done;
     locked lock(*this);
     if (items_.empty() && !lock.closed()) return wait(lock);
     const core::answer decided = popping.decide(core::outcome::granted);
     if (decided == core::answer::done && !items_.empty()) {
       popping.number = take_front(lock, popping.item, done);
-      if (popping.many != nullptr) attached_.add(*popping.many);
+      attach(popping);
     }
     return decided;
   }
@@ -329,9 +342,9 @@ class queue : private core::synchronizer {  // private: its close() is not that 
 
   /// An item that could not be delivered: to the next that waits for one, else to its place at the front (I3).
   /// `entered` is the attachment of a pop_many, which ends here; null of a pop.
-  void give_back(T& item, std::uint64_t number, core::attachment* entered = nullptr) noexcept {
+  void give_back(T& item, std::size_t number, core::attachment* entered = nullptr) noexcept {
     typename core::item_ring<T>::block more_items;
-    core::item_ring<std::uint64_t>::block more_numbers;
+    core::item_ring<std::size_t>::block more_numbers;
     for (;;) {
       std::size_t items_wanted = 0;
       std::size_t numbers_wanted = 0;
@@ -356,21 +369,20 @@ class queue : private core::synchronizer {  // private: its close() is not that 
         numbers_wanted = numbers_.next_size(unbounded);
       }
       more_items = typename core::item_ring<T>::block(items_wanted);
-      more_numbers = core::item_ring<std::uint64_t>::block(numbers_wanted);
+      more_numbers = core::item_ring<std::size_t>::block(numbers_wanted);
     }
   }
 
   const std::size_t capacity_;
   const when_full policy_;
   core::item_ring<T> items_;
-  core::item_ring<std::uint64_t> numbers_;
-  std::uint64_t popped_ = 0;  // the number of the next that is popped for the first time
+  core::item_ring<std::size_t> numbers_;
   core::attachments attached_;
   platform::atomic<std::size_t> size_{0};
   platform::atomic<std::size_t> dropped_{0};
 };
 
-/// Item is a std::optional<T>, the item itself, or a T*, which stays where it is until it is accepted.
+/// Item is T, or T&, which stays where it is until it is accepted.
 template <class T>
 template <class Item>
 class queue<T>::push_op {
@@ -378,7 +390,8 @@ class queue<T>::push_op {
   using value_type = void;
   using node = push_node;
 
-  push_op(queue& into, Item item) noexcept : queue_(&into), item_(std::move(item)) {}
+  template <class U>
+  push_op(queue& into, U&& item) : queue_(&into), item_(std::forward<U>(item)) {}
 
   core::answer try_now(node& asking) noexcept {
     return push(asking, [](locked&) noexcept { return core::answer::not_ready; });
@@ -395,8 +408,6 @@ class queue<T>::push_op {
 
   bool give_back(node&) noexcept { return false; }  // the item was accepted, and may have been popped
 
-  void unused() noexcept { item_ = Item(); }
-
   result<> take(node& accepted) {
     if (accepted.no_memory) return result<>::failure(accepted.no_memory);
     return {};
@@ -405,7 +416,7 @@ class queue<T>::push_op {
  private:
   template <class Wait>
   core::answer push(node& pushing, Wait wait) noexcept {
-    pushing.item = &*item_;
+    pushing.item = &item_;
     const auto claim = [&](core::outcome verdict) noexcept { return pushing.decide(verdict); };
     try {
       return queue_->push_item(*pushing.item, claim, wait);
@@ -424,12 +435,6 @@ template <class T>
 template <class Value>
 class queue<T>::pop_op {
   static constexpr bool many = !std::is_same_v<Value, std::optional<T>>;
-
-  struct many_node : pop_node {
-    many_node() noexcept { this->many = &attached; }
-    many_node(many_node&& from) noexcept : pop_node(std::move(from)) { this->many = &attached; }
-    core::attachment attached;
-  };
 
  public:
   using value_type = Value;
@@ -491,15 +496,14 @@ class queue<T>::pop_op {
 
 template <class T>
 auto queue<T>::push_from(T& item) noexcept {
-  return operation<push_op<T*>>(push_op<T*>(*this, &item));
+  return operation<push_op<T&>>(push_op<T&>(*this, item));
 }
 
 template <class T>
 template <class U>
   requires std::constructible_from<T, U>
 auto queue<T>::push(U&& item) {
-  using op = push_op<std::optional<T>>;
-  return operation<op>(op(*this, std::optional<T>(std::in_place, std::forward<U>(item))));
+  return operation<push_op<T>>(push_op<T>(*this, std::forward<U>(item)));
 }
 
 template <class T>

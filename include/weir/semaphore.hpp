@@ -237,15 +237,13 @@ class semaphore : public core::synchronizer {
     });
   }
 
-  void count_scoped([[maybe_unused]] std::ptrdiff_t change) noexcept {
-#if !defined(NDEBUG)
+  void count_scoped(std::ptrdiff_t change) noexcept {
     scoped_.fetch_add(change, std::memory_order_relaxed);  // relaxed: read by the destructor, after all else
-#endif
   }
 
   const std::size_t max_permits_;
   std::size_t debt_ = 0;                        // under the lock
-  platform::atomic<std::ptrdiff_t> scoped_{0};  // permit objects alive: counted in debug builds only
+  platform::atomic<std::ptrdiff_t> scoped_{0};  // permit objects that are counted and alive
 };
 
 /// Permits that give themselves back. Move-only; empty after release() and forget().
@@ -254,66 +252,75 @@ class [[nodiscard(
  public:
   permit() noexcept = default;
   permit(permit&& from) noexcept
-      : semaphore_(std::exchange(from.semaphore_, nullptr)), count_(std::exchange(from.count_, 0)) {}
+      : semaphore_(std::exchange(from.semaphore_, nullptr)), held_(std::exchange(from.held_, 0)) {}
   permit& operator=(permit&& from) noexcept {
     permit taken(std::move(from));
     std::swap(semaphore_, taken.semaphore_);
-    std::swap(count_, taken.count_);
+    std::swap(held_, taken.held_);
     return *this;
   }
   ~permit() { release(); }
 
   /// How many it holds; 0: it is empty, and false.
-  [[nodiscard]] std::size_t count() const noexcept { return count_; }
-  explicit operator bool() const noexcept { return count_ != 0; }
+  [[nodiscard]] std::size_t count() const noexcept { return held_ & ~counted_bit; }
+  explicit operator bool() const noexcept { return held_ != 0; }
 
   /// Gives them back now. It cannot fail: see semaphore::give_back for what happens past the maximum.
   void release() noexcept {
-    if (count_ == 0) return;
+    if (held_ == 0) return;
     semaphore& from = *semaphore_;
-    const std::size_t n = count_;
+    const std::size_t n = count();
     forget();
     from.give_back(n);
   }
 
   /// Keeps them from being given back: whoever calls this answers for them.
   void forget() noexcept {
-    if (count_ != 0) semaphore_->count_scoped(-1);
+    if ((held_ & counted_bit) != 0) semaphore_->count_scoped(-1);
     semaphore_ = nullptr;
-    count_ = 0;
+    held_ = 0;
   }
 
   /// Takes n of them out into a permit of their own. Throws std::invalid_argument if n is 0 or there are fewer.
   permit split(std::size_t n) {
-    if (n == 0 || n > count_) {
-      throw std::invalid_argument("weir::permit::split(" + std::to_string(n) + "): it holds " + std::to_string(count_));
+    if (n == 0 || n > count()) {
+      throw std::invalid_argument("weir::permit::split(" + std::to_string(n) + "): it holds " +
+                                  std::to_string(count()));
     }
-    if (n == count_) return std::move(*this);
-    count_ -= n;
+    if (n == count()) return std::move(*this);
+    held_ -= n;
     return permit(*semaphore_, n);
   }
 
   /// Adds another permit's. Throws std::invalid_argument, and changes nothing, if it is of another semaphore.
   void merge(permit&& other) {
     if (this == &other || !other) return;
-    if (count_ != 0 && other.semaphore_ != semaphore_) {
-      throw std::invalid_argument("weir::permit::merge: the two permits, of " + std::to_string(count_) + " and " +
-                                  std::to_string(other.count_) + ", are of different semaphores");
+    if (held_ != 0 && other.semaphore_ != semaphore_) {
+      throw std::invalid_argument("weir::permit::merge: the two permits, of " + std::to_string(count()) + " and " +
+                                  std::to_string(other.count()) + ", are of different semaphores");
     }
-    if (count_ == 0) {
+    if (held_ == 0) {
       *this = std::move(other);
     } else {
-      count_ += other.count_;
+      held_ += other.count();
       other.forget();
     }
   }
 
  private:
   friend class semaphore;
-  permit(semaphore& from, std::size_t n) noexcept : semaphore_(&from), count_(n) { from.count_scoped(+1); }
+  permit(semaphore& from, std::size_t n) noexcept : semaphore_(&from), held_(n) {
+#if !defined(NDEBUG)
+    held_ |= counted_bit;
+    from.count_scoped(+1);
+#endif
+  }
+
+  // Set where its semaphore has counted it, which a debug build does: such a permit may go to code of another build.
+  static constexpr std::size_t counted_bit = ~(std::numeric_limits<std::size_t>::max() >> 1);
 
   semaphore* semaphore_ = nullptr;
-  std::size_t count_ = 0;
+  std::size_t held_ = 0;  // how many permits, at most semaphore::max(), and counted_bit
 };
 
 /// Value is void, or permit.

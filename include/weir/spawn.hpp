@@ -41,16 +41,19 @@ class detached : private work {
   detached(executor_ref where, Body body, const platform::stop_token* stop) noexcept
       : work([](work& posted) noexcept {
           auto& self = static_cast<detached&>(posted);
+          const running_task started(&self.context_);
           self.body_.start(self.context_, static_cast<Derived&>(self));
         }),
         body_(std::move(body)),
-        context_(where, owner_id::make(), stop) {}
+        context_(where, owner_id::make(), stop) {
+    where.count_tasks(+1);
+  }
   ~detached() = default;
 
   /// By the executor that goes before it has ended.
   void destroy_body() noexcept {
     context_.executor.retract(*this);
-    body_ = {};
+    end_body();
   }
 
   std::coroutine_handle<> finish() noexcept {
@@ -68,12 +71,18 @@ class detached : private work {
         self.failed(std::current_exception());
       }
     }
-    body_ = {};
+    end_body();
     self.finished();
     return std::noop_coroutine();
   }
 
  private:
+  /// Before anybody knows that it has ended: then the executor may be destroyed.
+  void end_body() noexcept {
+    body_ = {};
+    context_.executor.count_tasks(-1);
+  }
+
   void store_value(Derived& self) {
     if constexpr (std::is_void_v<typename Body::value_type>) {
       self.store();

@@ -19,6 +19,7 @@
 #include <weir/weir.hpp>
 
 #include <asio/binding.hpp>
+#include <support/foreign.hpp>
 
 namespace weir::test {
 namespace {
@@ -359,6 +360,61 @@ TEST(running, each_wake_up_is_one_post) {
   io.run();
   EXPECT_EQ(woken, 100);
   EXPECT_EQ(posts, 100);
+}
+
+TEST(running, an_awaited_operation_of_asios_that_is_moved_after_it_was_entered_keeps_its_task) {
+  asio::io_context io;
+  asio::steady_timer timer(io, std::chrono::seconds(0));
+  run_loop loop;
+  core::context where(loop, owner_id::make(), {});
+  bool resumed = false;
+  const auto awaits = [](auto waits, bool& seen) -> detached {
+    co_await std::move(waits);
+    seen = true;
+  };
+  auto entered = timer.async_wait(use_task);
+  entered.enter(where);
+  awaits(std::move(entered), resumed);
+  io.run();
+  EXPECT_FALSE(resumed) << "it was resumed where Asio has completed it";
+  loop.finish();
+  loop.run();
+  EXPECT_TRUE(resumed);
+}
+
+TEST(running, a_blocking_wait_inside_a_task_after_an_operation_of_asios_knows_its_owner) {
+  asio::io_context io;
+  mutex m;
+  std::error_code second;
+  const auto locks = [](asio::io_context& context, mutex& twice, std::error_code& error) -> task<> {
+    const auto held = co_await twice.scoped_lock();
+    asio::steady_timer timer(context, std::chrono::seconds(0));
+    co_await timer.async_wait(use_task);
+    error = twice.lock().as_result().wait().error();
+  };
+  std::ignore = spawn(io.get_executor(), locks(io, m, second));
+  io.run();
+  EXPECT_EQ(second, errc::would_deadlock);
+}
+
+TEST(running, an_operation_that_a_coroutine_keeps_for_later_goes_quietly_with_its_context) {
+  semaphore sem(1);
+  event never;
+  const auto keeps = [](semaphore& later, event& until) -> asio::awaitable<void> {
+    auto kept = later.acquire();
+    co_await until.wait()(asio::use_awaitable);
+    co_await std::move(kept)(asio::use_awaitable);
+  };
+  const auto keeps_beside_a_timer = [](semaphore& later) -> asio::awaitable<void> {
+    auto kept = later.acquire();
+    asio::steady_timer timer(co_await asio::this_coro::executor, std::chrono::hours(1));
+    co_await timer.async_wait(asio::use_awaitable);
+    co_await std::move(kept)(asio::use_awaitable);
+  };
+  asio::io_context io;
+  asio::co_spawn(io, keeps(sem, never), asio::detached);
+  asio::co_spawn(io, keeps_beside_a_timer(sem), asio::detached);
+  io.poll();
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <weir/condition.hpp>
 
+#include <optional>
+
 #include <model/scenario.hpp>
 
 namespace weir::model {
@@ -235,6 +237,48 @@ TEST(model_condition, it_is_destroyed_while_one_times_out) {
     EXPECT_FALSE(came.got);
     EXPECT_TRUE(got_or(came, errc::timed_out, errc::closed));
     EXPECT_FALSE(guards.locked());
+  });
+}
+
+test::foreign waits_in_vain(mutex& guards, condition& changed, executor& where, waited& came) {
+  auto held = co_await guards.scoped_lock();
+  came.note(co_await changed.wait(held, [] { return false; }).resume_on(where).as_result());
+  EXPECT_TRUE(held.owns_lock());
+}
+
+TEST(model_condition, is_destroyed_while_a_notified_waiter_locks_its_mutex) {
+  explore([] {
+    executor where;
+    mutex guards;
+    std::optional<condition> changed(std::in_place);
+    waited came;
+    const auto waits = waits_in_vain(guards, *changed, where, came);
+    EXPECT_TRUE(guards.try_lock());
+    changed->notify_one();
+    together(
+        [&] {
+          guards.unlock();
+          where.run_all();
+        },
+        [&] { changed.reset(); });
+    where.run_all();
+    EXPECT_TRUE(came.times == 1 && came.error == errc::closed);
+  });
+}
+
+TEST(model_condition, is_destroyed_while_a_notified_waiter_is_destroyed) {
+  explore([] {
+    executor where;
+    mutex guards;
+    std::optional<condition> changed(std::in_place);
+    waited came;
+    auto waits = waits_in_vain(guards, *changed, where, came);
+    EXPECT_TRUE(guards.try_lock());
+    changed->notify_one();
+    together([&] { waits.destroy(); }, [&] { changed.reset(); });
+    EXPECT_EQ(came.times, 0);
+    EXPECT_EQ(guards.waiting(), 0u);
+    guards.unlock();
   });
 }
 

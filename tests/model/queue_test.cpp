@@ -3,6 +3,8 @@
 #include <weir/queue.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 #include <model/cases.hpp>
@@ -114,6 +116,19 @@ TEST(model_queue, pop_many_against_two_pushes) {
              [&] { q.push(2).wait(); });
     EXPECT_GE(got, 1u);
     EXPECT_EQ(got + q.size(), 2u);
+  });
+}
+
+TEST(model_queue, is_destroyed_while_a_pop_many_that_was_granted_takes_more) {
+  explore([] {
+    executor where;
+    std::optional<queue<int>> q(std::in_place);
+    std::size_t taken = 0;
+    EXPECT_TRUE(q->try_push(1));
+    EXPECT_TRUE(q->try_push(2));
+    const auto waits = q->pop_many(2).resume_on(where).start([&](const auto& outcome) { taken = outcome->size(); });
+    together([&] { where.run_all(); }, [&] { q.reset(); });
+    EXPECT_TRUE(taken == 1 || taken == 2);
   });
 }
 

@@ -1,7 +1,10 @@
 #pragma once
 
-// Mistakes of the caller that a debug build reports: a sentence, then abort. NDEBUG removes the check.
+// Mistakes of the caller that a debug build reports: a sentence, then abort. NDEBUG removes the check. Files with and
+// without it may be linked together, and then share their inline functions: so what a check reads is kept up in every
+// build, or marks that it is not.
 
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 
@@ -12,11 +15,24 @@ namespace weir::core {
   std::abort();
 }
 
+/// An executor was destroyed while tasks were suspended on it.
+[[noreturn]] inline void tasks_left(const char* executor, std::ptrdiff_t tasks, const char* file, int line) noexcept {
+  char sentence[160];
+  std::snprintf(sentence, sizeof sentence, "a %s was destroyed while %td task%s suspended on it: wait for %s first",
+                executor, tasks, tasks == 1 ? " was" : "s were", tasks == 1 ? "its future" : "their futures");
+  assertion_failed(sentence, file, line);
+}
+
 }  // namespace weir::core
 
 #if defined(NDEBUG)
+#define WEIR_CHECKED false
 #define WEIR_ASSERT(condition, sentence) static_cast<void>(0)
+#define WEIR_ASSERT_NO_TASKS(executor, tasks) static_cast<void>(0)
 #else
+#define WEIR_CHECKED true
+#define WEIR_ASSERT_NO_TASKS(executor, tasks) \
+  ((tasks) == 0 ? static_cast<void>(0) : ::weir::core::tasks_left(executor, tasks, __FILE__, __LINE__))
 #define WEIR_ASSERT(condition, sentence) \
   (static_cast<bool>(condition) ? static_cast<void>(0) : ::weir::core::assertion_failed(sentence, __FILE__, __LINE__))
 #endif

@@ -74,5 +74,33 @@ class context {
   std::uint64_t owner_ : 63;  // in one word with `away`: each task has a context
 };
 
+/// Of each thread: the owner of the task that it runs, so that a blocking wait in a function that the task calls knows
+/// who waits. By value: the code that runs here may outlive the context of the task.
+struct running_owner {
+  owner_id id;
+
+  static owner_id& current() noexcept { return platform::local<running_owner>().id; }
+};
+
+/// While it lives, this thread runs a task of that context, or what it ran before if that is null.
+class running_task {
+ public:
+  explicit running_task(const context* where) noexcept : before_(running_owner::current()) {
+    if (where != nullptr) running_owner::current() = where->owner();
+  }
+  running_task(const running_task&) = delete;
+  running_task& operator=(const running_task&) = delete;
+  ~running_task() { running_owner::current() = before_; }
+
+ private:
+  owner_id before_;
+};
+
+/// Who waits when this thread blocks: the task that it runs, else the thread.
+inline owner_id blocking_owner() noexcept {
+  const owner_id task = running_owner::current();
+  return task ? task : owner_id::this_thread();
+}
+
 }  // namespace core
 }  // namespace weir

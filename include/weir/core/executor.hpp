@@ -7,8 +7,12 @@
 //   timer_source& timers()            measures the time limits of what runs here; else the timer thread does.
 //   bool enlist(tenant&) noexcept     with delist(tenant&): for an executor that may end before what runs on it, and
 //                                     then destroys it. False: it has ended, and runs nothing any more.
+//   void count_tasks(ptrdiff_t) noexcept  one task more, or fewer, runs here on its own: for an executor that must not
+//   be
+//                                     destroyed before them.
 
 #include <concepts>
+#include <cstddef>
 
 #include <weir/core/assert.hpp>
 #include <weir/core/flat_loop.hpp>
@@ -61,6 +65,9 @@ class executor_ref {
   bool enlist(core::tenant& running) const noexcept { return calls_->enlist(target_, running); }
   void delist(core::tenant& running) const noexcept { calls_->delist(target_, running); }
 
+  /// One task more, or fewer, runs there on its own.
+  void count_tasks(std::ptrdiff_t change) const noexcept { calls_->count_tasks(target_, change); }
+
   /// Null: it is of another type.
   template <executor E>
   [[nodiscard]] E* as() const noexcept {
@@ -77,6 +84,7 @@ class executor_ref {
     core::timer_source* (*timers)(const void*);
     bool (*enlist)(const void*, core::tenant&) noexcept;
     void (*delist)(const void*, core::tenant&) noexcept;
+    void (*count_tasks)(const void*, std::ptrdiff_t) noexcept;
   };
 
   template <class E>
@@ -118,6 +126,9 @@ class executor_ref {
       },
       []([[maybe_unused]] const void* target, [[maybe_unused]] core::tenant& running) noexcept {
         if constexpr (requires(E& there) { there.delist(running); }) of<E>(target).delist(running);
+      },
+      []([[maybe_unused]] const void* target, [[maybe_unused]] std::ptrdiff_t change) noexcept {
+        if constexpr (requires(E& there) { there.count_tasks(change); }) of<E>(target).count_tasks(change);
       },
   };
 

@@ -60,12 +60,15 @@ class item_ring {
 
   /// Moves all into a block with more room; what it had before is in `larger` then.
   void move_into(block& larger) noexcept {
-    for (std::size_t i = 0; i < count_; ++i) relocate(block_.at(first_ + i), larger.at(i));
+    for (std::size_t i = 0; i < count_; ++i) relocate(block_.at(first_ + i), larger.at(first_ + i));
     std::swap(block_, larger);
-    first_ = 0;
   }
 
   T& front() noexcept { return *block_.at(first_); }
+
+  /// How many have left from the front, less those that were inserted. skip(): one that never was here has left.
+  [[nodiscard]] std::size_t first() const noexcept { return first_; }
+  void skip() noexcept { ++first_; }
 
   void push_back(T&& item) noexcept {
     std::construct_at(block_.at(first_ + count_), std::move(item));

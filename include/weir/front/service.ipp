@@ -13,6 +13,7 @@
 
 #include <weir/core/atomic.hpp>
 #include <weir/core/executor.hpp>
+#include <weir/core/frame.hpp>
 #include <weir/core/ring.hpp>
 #include <weir/core/spin_lock.hpp>
 #include <weir/core/work.hpp>
@@ -163,6 +164,7 @@ class service final : public net::execution_context::service {
   ~service() override {
     // release: pairs with of(), which must not take a new service at this address for this one
     services_destroyed.fetch_add(1, std::memory_order_release);
+    core::unfinished_frame::end();
     // Not in shutdown(): the memory of what was posted and has not run is Asio's until the context has shut down.
     while (const resumption* each = posted_.pop_front()) delete each;
     while (const resumption* each = free_.pop_front()) delete each;
@@ -256,7 +258,9 @@ class service final : public net::execution_context::service {
     std::uint64_t destroyed;
   };
 
+  /// From here until this service is destroyed, the context destroys what is pending in any of its services.
   void shutdown() override {
+    core::unfinished_frame::begin();
     for (;;) {
       core::tenant* pending = nullptr;
       {

@@ -143,6 +143,8 @@ class named_target {
   void enter(core::context& where) noexcept { left_ = &where; }
   [[nodiscard]] executor_ref executor() const noexcept { return executor_ref(target_); }
 
+  [[nodiscard]] const core::context* context() const noexcept { return left_; }
+
   /// A wait that goes on here is destroyed with the context of the executor, if that is destroyed first.
   static constexpr bool may_end_first = true;
   void end() noexcept { target_.end(); }

@@ -104,7 +104,9 @@ class [[nodiscard(
   explicit awaiting(I&& initiation, Given&&... args)
       : initiation_(std::forward<I>(initiation)), args_(std::forward<Given>(args)...) {}
   awaiting(awaiting&& unstarted) noexcept
-      : initiation_(std::move(unstarted.initiation_)), args_(std::move(unstarted.args_)) {}
+      : initiation_(std::move(unstarted.initiation_)),
+        args_(std::move(unstarted.args_)),
+        context_(unstarted.context_) {}
   ~awaiting() {
     if (handler_ != nullptr) handler_->forget();
   }
@@ -138,11 +140,16 @@ class [[nodiscard(
     outcome_.emplace(std::forward<Given>(args)...);
     if (context_ == nullptr || host() != nullptr) {
       if (context_ != nullptr) context_->away = false;
-      owner_.resume();
+      resume();
       return;
     }
-    this->run_ = [](work& posted) noexcept { static_cast<awaiting&>(posted).owner_.resume(); };
+    this->run_ = [](work& posted) noexcept { static_cast<awaiting&>(posted).resume(); };
     context_->executor.post(*this);
+  }
+
+  void resume() {
+    const core::running_task resumed(context_);
+    owner_.resume();
   }
 
   /// Asio drops it with its context: so does whoever the coroutine belongs to.

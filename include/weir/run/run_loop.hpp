@@ -5,6 +5,7 @@
 // Who may call: post and finish, anyone; run, one thread at a time. Order: first posted, first run.
 // Posting from inside the loop is a push onto a list of its own: no lock, no system call.
 
+#include <cstddef>
 #include <mutex>
 #include <utility>
 
@@ -23,7 +24,11 @@ class run_loop {
   run_loop() noexcept = default;
   run_loop(const run_loop&) = delete;
   run_loop& operator=(const run_loop&) = delete;
-  ~run_loop() { WEIR_ASSERT(ready_.empty() && arrived_.empty(), "a run_loop was destroyed with work posted to it"); }
+  ~run_loop() {
+    WEIR_ASSERT(ready_.empty() && arrived_.empty(), "a run_loop was destroyed with work posted to it");
+    WEIR_ASSERT_NO_TASKS("run_loop",
+                         own_tasks_ + other_tasks_.load(std::memory_order_relaxed));  // relaxed: all has ended
+  }
 
   /// From any thread.
   void post(work& item) noexcept {
@@ -53,6 +58,15 @@ class run_loop {
     run_loop* const outer = std::exchange(running(), this);
     while (work* item = next()) item->run();
     running() = outer;
+  }
+
+  /// For what runs tasks: one more, or fewer.
+  void count_tasks(std::ptrdiff_t change) noexcept {
+    if (running() == this) {
+      own_tasks_ += change;
+    } else {
+      other_tasks_.fetch_add(change, std::memory_order_relaxed);  // relaxed: read by the destructor
+    }
   }
 
   /// Lets run() return once nothing is left to run. For good.
@@ -89,13 +103,15 @@ class run_loop {
     }
   }
 
-  work_list ready_;  // of the thread in run()
+  work_list ready_;               // of the thread in run()
+  std::ptrdiff_t own_tasks_ = 0;  // counted by that thread; the sum of both is the number of tasks
   core::spin_lock lock_;
   work_list arrived_;  // from other threads, with what follows: under the lock
   bool asleep_ = false;
   bool finished_ = false;
   platform::atomic<bool> has_arrived_{false};
   platform::parker sleeper_;
+  platform::atomic<std::ptrdiff_t> other_tasks_{0};
 };
 
 }  // namespace weir

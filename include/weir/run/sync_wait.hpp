@@ -1,7 +1,7 @@
 #pragma once
 
 // sync_wait: runs a task to its end on the calling thread. The task's executor is a run_loop of this call,
-// and what it locks belongs to this thread.
+// and what it locks belongs to this thread, or to the task that this thread runs.
 
 #include <coroutine>
 #include <utility>
@@ -21,6 +21,7 @@ T sync_wait(task<T> waited) {
     explicit here(task<T>& waited)
         : work([](work& posted) noexcept {
             auto& self = static_cast<here&>(posted);
+            const core::running_task started(&self.context_);
             self.waited_.start(self.context_, self);
           }),
           waited_(waited) {}
@@ -38,7 +39,7 @@ T sync_wait(task<T> waited) {
    private:
     task<T>& waited_;
     alignas(64) run_loop loop_;  // one cache line: to post from another thread moves no more than that
-    core::context context_{loop_, owner_id::this_thread(), {}};
+    core::context context_{loop_, core::blocking_owner(), {}};
   };
 
   here outcome(waited);

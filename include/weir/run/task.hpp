@@ -17,6 +17,7 @@
 #include <weir/core/atomic.hpp>
 #include <weir/core/awaiter.hpp>
 #include <weir/core/context.hpp>
+#include <weir/core/frame.hpp>
 #include <weir/core/front.hpp>
 #include <weir/core/task_end.hpp>
 
@@ -184,7 +185,7 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
     return *this;
   }
   ~task() {
-    if (coroutine_) coroutine_.destroy();
+    if (coroutine_) core::unfinished_frame::destroy(coroutine_);
   }
 
   /// It has a coroutine that has not been moved away.

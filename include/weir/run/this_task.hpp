@@ -26,7 +26,11 @@ class [[nodiscard("yield() does nothing until it is awaited")]] yielding : priva
   void await_suspend(std::coroutine_handle<> owner) noexcept {
     owner_ = owner;
     suspended_ = true;
-    run_ = [](work& posted) noexcept { static_cast<yielding&>(posted).owner_.resume(); };
+    run_ = [](work& posted) noexcept {
+      auto& self = static_cast<yielding&>(posted);
+      const running_task resumed(self.context_);
+      self.owner_.resume();
+    };
     executor().post(*this);
   }
   void await_resume() noexcept {

@@ -42,7 +42,10 @@ class thread_pool {
 
   /// Runs what is posted, and what that posts, then joins. What still waits would be posted here later: wait for the
   /// futures of what was spawned first. By a worker of its own it would wait for itself: that aborts, in every build.
-  ~thread_pool() { stop(); }
+  ~thread_pool() {
+    stop();
+    WEIR_ASSERT_NO_TASKS("thread_pool", tasks());
+  }
 
   /// How many threads there are.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -60,6 +63,16 @@ class thread_pool {
     }
     // Nothing of the pool is touched any more, which may end with the item; but who was idle waits for this.
     if (woken != nullptr) woken->sleeper.unpark();
+  }
+
+  /// For what runs tasks: one more, or fewer. A worker counts for itself, without an atomic step.
+  void count_tasks(std::ptrdiff_t change) noexcept {
+    const place& here = platform::local<place>();
+    if (here.pool == this) {
+      here.self->tasks += change;
+    } else {
+      other_tasks_.fetch_add(change, std::memory_order_relaxed);  // relaxed: read by the destructor
+    }
   }
 
   /// Takes back what was posted and has not been taken by a worker.
@@ -112,6 +125,7 @@ class thread_pool {
     list own;
     unsigned turns = 0;
     bool rests = false;
+    std::ptrdiff_t tasks = 0;  // that it has counted: the sum of all counts is their number
     platform::parker sleeper;
     platform::thread thread;
   };
@@ -277,6 +291,13 @@ class thread_pool {
     for (std::size_t i = 0; i < started_; ++i) workers_[i].thread.join();
   }
 
+  /// Once no worker runs.
+  [[nodiscard]] std::ptrdiff_t tasks() const noexcept {
+    std::ptrdiff_t sum = other_tasks_.load(std::memory_order_relaxed);  // relaxed: every task that ended has ended
+    for (std::size_t i = 0; i < size_; ++i) sum += workers_[i].tasks;
+    return sum;
+  }
+
   static constexpr int pauses_between_looks = 500;
   static constexpr std::size_t few_looks = 16;
   static constexpr unsigned turns_between_helps = 64;
@@ -293,6 +314,7 @@ class thread_pool {
   platform::atomic<bool> looking_{false};
   std::size_t started_ = 0;  // not changed any more once stops_ is set
   platform::atomic<bool> ended_{false};
+  platform::atomic<std::ptrdiff_t> other_tasks_{0};  // counted by threads that are no workers
 };
 
 }  // namespace weir

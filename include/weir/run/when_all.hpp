@@ -41,6 +41,7 @@ class gathering {
       all_.parent_ = parent;
       for (std::size_t i = 0; i < all_.children_.size(); ++i) {
         auto& one = all_.children_[i].emplace(all_);
+        const running_task started(&one.where);
         start_(i, one.where, one);
       }
       return !all_.last();
@@ -75,7 +76,10 @@ class gathering {
     std::coroutine_handle<> ended() noexcept override {
       const bool away = where.away;
       if (!all.last()) return std::noop_coroutine();
-      if (all.where_ != nullptr) all.where_->away = away;  // the parent goes on where this one is
+      if (all.where_ != nullptr) {  // the parent goes on where this one is
+        all.where_->away = away;
+        running_owner::current() = all.where_->owner();
+      }
       return all.parent_;
     }
 

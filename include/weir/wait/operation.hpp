@@ -18,6 +18,7 @@
 #include <weir/core/assert.hpp>
 #include <weir/core/chrono.hpp>
 #include <weir/core/context.hpp>
+#include <weir/core/frame.hpp>
 #include <weir/core/front.hpp>
 #include <weir/core/operation.hpp>
 #include <weir/core/park.hpp>
@@ -40,6 +41,7 @@ class own_context {
   [[nodiscard]] executor_ref executor() const noexcept {
     return context_ != nullptr ? context_->executor : executor_ref();
   }
+  [[nodiscard]] const core::context* context() const noexcept { return context_; }
   /// It has to be resumed there even if there was nothing to wait for.
   [[nodiscard]] bool elsewhere() const noexcept { return context_ != nullptr && context_->away; }
   void arrived() noexcept {
@@ -56,6 +58,7 @@ class named_executor {
   explicit named_executor(executor_ref named) noexcept : executor_(named) {}
   void enter(core::context& where) noexcept { left_ = &where; }
   [[nodiscard]] executor_ref executor() const noexcept { return executor_; }
+  [[nodiscard]] const core::context* context() const noexcept { return left_; }
   [[nodiscard]] bool elsewhere() const noexcept { return true; }
   void arrived() noexcept {
     if (left_ != nullptr) left_->away = true;
@@ -119,7 +122,8 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
   operation(operation&& unstarted) noexcept : state(unstarted.description()), where_(unstarted.where_) {}
 
   [[gnu::always_inline]] ~operation() {
-    WEIR_ASSERT(this->phase_ != wait::phase::described || std::uncaught_exceptions() > 0,
+    WEIR_ASSERT(this->phase_ != wait::phase::described || std::uncaught_exceptions() > 0 ||
+                    core::unfinished_frame::is_being_destroyed(),
                 "an operation was destroyed without ever having been waited on: is a co_await missing?");
     if (this->phase_ == wait::phase::suspended) this->abandon(where_.executor());
   }
@@ -175,7 +179,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
   /// The same outcome, blocking this thread.
   outcome_type wait() && {
     begin();
-    core::context here({}, owner_id::this_thread(), {});
+    core::context here({}, core::blocking_owner(), {});
     state::enter(here);
     if (!this->ready()) block();
     return report();
@@ -256,10 +260,9 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
       : state(typename state::taking_over{}, std::move(described)), where_(where) {}
 
   void begin() noexcept {
-    WEIR_ASSERT(this->phase_ == wait::phase::described, "an operation is waited on once: this one was used already");
-#if !defined(NDEBUG)
-    this->phase_ = wait::phase::spent;  // for this assertion only: each store delays the next atomic step
-#endif
+    WEIR_ASSERT(this->phase_ == wait::phase::described || this->phase_ == wait::phase::unchecked,
+                "an operation is waited on once: this one was used already");
+    if (this->phase_ == wait::phase::described) this->phase_ = wait::phase::spent;
   }
 
   state&& description() noexcept {
@@ -285,6 +288,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
         self.run_ = &told;
         if (self.enqueue_again()) return;
       }
+      const core::running_task resumed(self.where_.context());
       std::coroutine_handle<>::from_address(self.owner_).resume();
     };
     where_.executor().post(*this);

@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <weir/core/assert.hpp>
 #include <weir/core/completion.hpp>
 #include <weir/core/context.hpp>
 #include <weir/core/operation.hpp>
@@ -23,7 +24,9 @@
 
 namespace weir::wait {
 
-enum class phase : std::uint8_t { described, spent, suspended };
+/// Of an operation. A build without checks describes it as unchecked, and so it stays until it suspends: each store
+/// delays the next atomic step.
+enum class phase : std::uint8_t { described, unchecked, spent, suspended };
 
 /// An operation that is not over when it is decided (core/operation.hpp).
 template <class Op>
@@ -183,7 +186,8 @@ class wait_state : private time_limit<Limits & timed>,
  protected:
   ~wait_state() = default;
 
-  phase phase_ = phase::described;  // of the operation that it belongs to; first, where the claim leaves room
+  // Of the operation that it belongs to; first, where the claim leaves room.
+  phase phase_ = WEIR_CHECKED ? phase::described : phase::unchecked;
 
  private:
   template <core::waitable, unsigned>

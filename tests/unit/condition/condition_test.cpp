@@ -467,5 +467,87 @@ TEST(condition, G2_notifications_race_limits_and_none_is_lost) {
   EXPECT_EQ(state.changed.waiting(), 0u);
 }
 
+/// What a waiter found whose condition was destroyed while it locked its mutex again.
+struct late_waiter {
+  mutex guards;
+  std::optional<condition> changed{std::in_place};
+  bool predicate = false;
+  std::optional<std::error_code> error;
+  bool held_at_end = false;
+};
+
+foreign waits_for_the_predicate(late_waiter& state) {
+  auto held = co_await state.guards.scoped_lock();
+  const auto outcome = co_await state.changed->wait(held, [&state] { return state.predicate; }).as_result();
+  state.error = outcome.error();
+  state.held_at_end = held.owns_lock();
+}
+
+foreign waits_for_a_notification(late_waiter& state) {
+  auto held = co_await state.guards.scoped_lock();
+  const auto outcome = co_await state.changed->wait(held).as_result();
+  state.error = outcome.error();
+  state.held_at_end = held.owns_lock();
+}
+
+/// Notifies, and destroys the condition before the waiter has its mutex.
+void destroy_while_it_locks(late_waiter& state, bool by_notify_all) {
+  ASSERT_TRUE(state.guards.try_lock());
+  by_notify_all ? state.changed->notify_all() : state.changed->notify_one();
+  state.changed.reset();
+  EXPECT_FALSE(state.error.has_value());
+}
+
+TEST(condition, G11_destroyed_while_a_notified_waiter_locks_its_mutex_gives_closed_if_the_predicate_does_not_hold) {
+  for (const bool by_notify_all : {false, true}) {
+    late_waiter state;
+    const auto waits = waits_for_the_predicate(state);
+    destroy_while_it_locks(state, by_notify_all);
+    state.guards.unlock();
+    EXPECT_EQ(state.error, make_error_code(errc::closed));
+    EXPECT_TRUE(state.held_at_end);
+  }
+}
+
+TEST(condition, destroyed_while_a_notified_waiter_locks_its_mutex_changes_nothing_for_one_that_need_not_wait_again) {
+  late_waiter state;
+  const auto waits = waits_for_the_predicate(state);
+  destroy_while_it_locks(state, false);
+  state.predicate = true;
+  state.guards.unlock();
+  EXPECT_EQ(state.error, std::error_code());
+
+  late_waiter plain;
+  const auto waits_once = waits_for_a_notification(plain);
+  destroy_while_it_locks(plain, false);
+  plain.guards.unlock();
+  EXPECT_EQ(plain.error, std::error_code());
+}
+
+TEST(condition, G13_a_notified_waiter_may_be_destroyed_after_its_condition) {
+  for (const bool by_notify_all : {false, true}) {
+    late_waiter state;
+    auto waits = waits_for_a_notification(state);
+    destroy_while_it_locks(state, by_notify_all);
+    waits.destroy();
+    EXPECT_EQ(state.guards.waiting(), 0u);
+    state.guards.unlock();
+  }
+}
+
+TEST(condition, may_be_destroyed_by_its_waiter_that_holds_an_operation_of_it) {
+  late_waiter state;
+  const auto destroys = [](late_waiter& shared) -> foreign {
+    auto held = co_await shared.guards.scoped_lock();
+    auto waits = shared.changed->wait(held);
+    co_await std::move(waits);
+    shared.changed.reset();
+    shared.held_at_end = true;
+  };
+  const auto waits = destroys(state);
+  state.changed->notify_one();
+  EXPECT_TRUE(state.held_at_end);
+}
+
 }  // namespace
 }  // namespace weir

@@ -180,9 +180,11 @@ TEST(queue, the_item_of_a_failed_push_is_destroyed_with_its_operation) {
   const auto witness = std::make_shared<int>(1);
   EXPECT_EQ(q.push(witness).within(0s).wait().error(), errc::timed_out);
   EXPECT_EQ(witness.use_count(), 1);
-  auto waits = q.push(witness).start([](result<>) {});
-  EXPECT_TRUE(waits.cancel());
-  EXPECT_EQ(witness.use_count(), 1) << "the ticket keeps the item";
+  {
+    auto waits = q.push(witness).start([](result<>) {});
+    EXPECT_TRUE(waits.cancel());
+  }
+  EXPECT_EQ(witness.use_count(), 1);
 }
 
 TEST(queue, a_push_from_moves_the_item_when_it_is_accepted_however_late) {
