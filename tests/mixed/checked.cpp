@@ -1,0 +1,7 @@
+#undef NDEBUG
+#include <mixed/actions.hpp>
+
+mixed::actions& mixed::checked() {
+  static here one;
+  return one;
+}
