@@ -109,6 +109,7 @@ class [[nodiscard(
         context_(unstarted.context_) {}
   ~awaiting() {
     if (handler_ != nullptr) handler_->forget();
+    if (posted_) context_->executor.retract(*this);
   }
 
   /// By a coroutine that knows where it runs.
@@ -138,12 +139,17 @@ class [[nodiscard(
   void complete(Given&&... args) {
     handler_ = nullptr;
     outcome_.emplace(std::forward<Given>(args)...);
+    if (context_ != nullptr) context_->away = false;
     if (context_ == nullptr || host() != nullptr) {
-      if (context_ != nullptr) context_->away = false;
       resume();
       return;
     }
-    this->run_ = [](work& posted) noexcept { static_cast<awaiting&>(posted).resume(); };
+    this->run_ = [](work& posted) noexcept {
+      auto& self = static_cast<awaiting&>(posted);
+      self.posted_ = false;
+      self.resume();
+    };
+    posted_ = true;
     context_->executor.post(*this);
   }
 
@@ -160,6 +166,7 @@ class [[nodiscard(
   core::context* context_ = nullptr;
   std::coroutine_handle<> owner_;
   telling_handler<awaiting>* handler_ = nullptr;
+  bool posted_ = false;  // to an executor that is not one of Asio
   std::optional<std::tuple<Args...>> outcome_;
 };
 
