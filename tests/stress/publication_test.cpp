@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <coroutine>
 #include <cstddef>
 #include <stdexcept>
 #include <stop_token>
@@ -593,6 +594,55 @@ TEST(publication, G10_what_a_child_did_on_another_thread_is_ordered_before_its_p
   for (int round = 0; round < 4 * rounds; ++round) EXPECT_EQ(sync_wait(awaits(threads, opened)), 1);
 }
 
+/// Resumes on a thread of its own and waits until that has let go of the coroutine, which orders nothing.
+class resumes_on_a_thread {
+ public:
+  resumes_on_a_thread(std::vector<std::jthread>& threads, relaxed_count& done) noexcept
+      : threads_(threads), done_(done) {}
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> owner) const {
+    auto& done = done_;
+    const auto expected = static_cast<int>(threads_.size()) + 1;
+    threads_.emplace_back([&done, owner] {
+      owner.resume();
+      done.raise();
+    });
+    done.await(expected);
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  std::vector<std::jthread>& threads_;
+  relaxed_count& done_;
+};
+
+task<> writes_on_a_thread(int& into, std::vector<std::jthread>& threads, relaxed_count& done) {
+  co_await resumes_on_a_thread(threads, done);
+  into = 1;
+}
+
+TEST(publication, G10_what_a_child_did_that_ended_before_its_parent_suspends_is_ordered_before_that_continues) {
+  const auto awaits = [](std::vector<std::jthread>& threads, relaxed_count& done) -> task<int> {
+    int data = 0;
+    co_await writes_on_a_thread(data, threads, done);
+    co_return data;
+  };
+  relaxed_count done;
+  std::vector<std::jthread> threads;
+  for (int round = 0; round < rounds; ++round) EXPECT_EQ(sync_wait(awaits(threads, done)), 1);
+}
+
+TEST(publication, G10_what_children_of_when_all_did_that_ended_before_it_suspends_is_ordered_before_that_continues) {
+  const auto awaits = [](std::vector<std::jthread>& threads, relaxed_count& done) -> task<int> {
+    int data[2] = {};
+    co_await when_all(writes_on_a_thread(data[0], threads, done), writes_on_a_thread(data[1], threads, done));
+    co_return data[0] + data[1];
+  };
+  relaxed_count done;
+  std::vector<std::jthread> threads;
+  for (int round = 0; round < rounds; ++round) EXPECT_EQ(sync_wait(awaits(threads, done)), 2);
+}
+
 TEST(publication, G10_what_the_tasks_of_a_pool_did_is_ordered_before_join_and_before_the_next_in_the_slot) {
   thread_pool threads(2);
   int in_the_only_slot = 0;
@@ -669,6 +719,43 @@ TEST(publication, G10_a_release_is_ordered_before_a_task_that_it_resumes) {
     data = 1;
     sem.release();
     EXPECT_EQ(made.get().wait(), 1);
+  }
+}
+
+/// Posts to a thread, and lets others act before it returns.
+class slow_executor {
+ public:
+  slow_executor(relaxed_count& posted, const relaxed_count& acted) noexcept : posted_(posted), acted_(acted) {}
+  void post(work& item) noexcept {
+    threads_.post(item);
+    posted_.raise();
+    acted_.await();
+  }
+
+ private:
+  relaxed_count& posted_;
+  const relaxed_count& acted_;
+  thread_pool threads_{1};
+};
+
+TEST(publication, G10_a_notification_that_comes_while_the_wait_is_being_started_is_ordered_before_its_end) {
+  for (int round = 0; round < rounds; ++round) {
+    mutex m;
+    condition changed;
+    int data = 0;
+    relaxed_count posted;
+    relaxed_count notified;
+    slow_executor slow(posted, notified);
+    auto held = m.scoped_lock().wait();
+    std::ignore = m.lock().resume_on(slow).start([&](const result<>&) { m.unlock(); });
+    const std::jthread notifies([&] {
+      posted.await();
+      data = 1;
+      changed.notify_one();
+      notified.raise();
+    });
+    changed.wait(held).wait();  // hands the mutex over once it is queued, and so meets the executor
+    EXPECT_EQ(data, 1);
   }
 }
 
