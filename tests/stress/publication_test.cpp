@@ -517,15 +517,15 @@ TEST(publication, G10_the_end_of_a_promise_is_ordered_before_ready_returns_true)
                                 [](pair_of_ends& both) { spin_until([&] { return both.given.ready(); }); });
 }
 
-/// It is written before its move throws, as by a constructor that fails in its middle.
+/// One of its moves throws once it has written: the second, with which a promise stores what it has made of the value.
 struct fragile {
-  explicit fragile(int given, bool fails) : value(given), breaks(fails) {}
-  fragile(fragile&& from) : value(from.value), breaks(from.breaks) {  // NOLINT: it throws
-    if (breaks) throw std::runtime_error("it broke");
+  explicit fragile(int given, int succeed) : value(given), moves_left(succeed) {}
+  fragile(fragile&& from) : value(from.value), moves_left(from.moves_left - 1) {  // NOLINT: it throws
+    if (moves_left < 0) throw std::runtime_error("it broke");
   }
 
   int value;
-  bool breaks;
+  int moves_left;
 };
 
 TEST(publication, G10_a_set_that_has_failed_is_ordered_before_the_one_that_succeeds) {
@@ -535,14 +535,14 @@ TEST(publication, G10_a_set_that_has_failed_is_ordered_before_the_one_that_succe
     relaxed_count failed;
     const std::jthread fails([&] {
       try {
-        made.set_value(fragile(1, true));
+        made.set_value(fragile(1, 1));
       } catch (const std::runtime_error&) {
         failed.raise();
       }
     });
     const std::jthread succeeds([&] {
       failed.await();
-      made.set_value(fragile(2, false));
+      made.set_value(fragile(2, 100));
     });
     EXPECT_EQ(given.get().wait().value, 2);
   }
