@@ -257,11 +257,11 @@ TYPED_TEST(strands, a_task_stays_in_the_strand_that_it_was_spawned_on) {
 }
 
 template <class Context>
-task<> uses_what_waits(strands<Context>& places, mutex& m, condition& changed, const bool& ready) {
+task<> waits_for_a_condition(strands<Context>& places, mutex& m, condition& changed, const std::atomic<bool>& ready) {
   auto held = co_await m.scoped_lock();
   auto asks = [&] {
     places.look();
-    return ready;
+    return ready.load();
   };
   co_await changed.wait(held, asks);
   places.look();
@@ -270,8 +270,8 @@ task<> uses_what_waits(strands<Context>& places, mutex& m, condition& changed, c
 TYPED_TEST(strands, a_task_that_waits_for_a_condition_asks_and_resumes_in_its_strand) {
   mutex m;
   condition changed;
-  bool ready = false;
-  const auto made = spawn(this->mine, uses_what_waits(*this, m, changed, ready));
+  std::atomic<bool> ready{false};
+  const auto made = spawn(this->mine, waits_for_a_condition(*this, m, changed, ready));
   this->once_queued(changed, 1, [&] {
     ready = true;
     changed.notify_one();
@@ -569,8 +569,10 @@ TEST(destroyed_when_ready, G2_an_awaitable_that_is_cancelled_before_it_resumes_g
   asio::co_spawn(strand, waits, asio::bind_cancellation_slot(cancels.slot(), asio::detached));
   io.poll();
   EXPECT_EQ(sem.waiting(), 1U);
-  sem.release();
-  cancels.emit(asio::cancellation_type::terminal);
+  asio::post(strand, [&] {  // there: co_spawn dispatches a cancellation to its executor
+    sem.release();
+    cancels.emit(asio::cancellation_type::terminal);
+  });
   io.restart();
   io.run();
   EXPECT_EQ(got, asio::error::operation_aborted);
