@@ -412,6 +412,45 @@ TYPED_TEST(strands, children_of_a_task_that_is_away_come_home_and_so_does_their_
   EXPECT_TRUE(made.ready());
 }
 
+TYPED_TEST(strands, the_awaitables_of_a_pool_stay_in_its_strand) {
+  pool jobs(this->mine, 1);
+  semaphore ready(1);
+  semaphore later(0);
+  const auto waits = [](strands<TypeParam>& places, semaphore& first, semaphore& second) -> asio::awaitable<void> {
+    places.look();
+    co_await first.acquire()(asio::use_awaitable);
+    places.look();
+    co_await second.acquire()(asio::use_awaitable);
+    places.look();
+  };
+  asio::post(this->other, [&] {
+    auto submits = jobs.submit(waits(*this, ready, later));
+    std::move(submits)(asio::bind_executor(this->mine, this->looks()));
+  });
+  this->once_queued(later, 1, [&] { later.release(); });
+  this->run(4);
+}
+
+TYPED_TEST(strands, limits_of_strands_over_type_erased_executors_are_not_delayed_by_each_other) {
+  const auto erased = asio::any_io_executor(this->runs.context.get_executor());
+  const auto blocked = asio::make_strand(erased);
+  const auto free = asio::make_strand(erased);
+  semaphore sem(0);
+  std::promise<void> expired;
+  auto over = expired.get_future();
+  bool in_time = false;
+  sem.acquire().within(1us)(asio::bind_executor(blocked, [&](net_error) {
+    EXPECT_TRUE(blocked.running_in_this_thread());
+    sem.acquire().within(1ms)(asio::bind_executor(free, [&](net_error) {
+      EXPECT_TRUE(free.running_in_this_thread());
+      expired.set_value();
+    }));
+    in_time = over.wait_for(30s) == std::future_status::ready;
+  }));
+  this->runs.run();
+  EXPECT_TRUE(in_time);
+}
+
 TYPED_TEST(strands, a_limit_is_not_delayed_by_a_long_handler_of_another_strand) {
   semaphore sem(0);
   std::promise<void> expired;
