@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include <sequential/condition.hpp>
 #include <sequential/permits.hpp>
 #include <sequential/sequence.hpp>
 #include <sequential/subjects.hpp>
@@ -22,7 +23,8 @@ struct named_sequence {
 template <class... Subject>
 struct sequences_of {
   static constexpr std::array all{named_sequence{Subject::name, sequence<Subject>::run}...,
-                                  named_sequence{select_subject::name, sequence<select_subject>::run}};
+                                  named_sequence{select_subject::name, sequence<select_subject>::run},
+                                  named_sequence{condition_sequence::name, condition_sequence::run}};
 };
 inline constexpr const auto& all_sequences = each_subject<sequences_of>::all;
 
