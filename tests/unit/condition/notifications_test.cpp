@@ -318,6 +318,95 @@ TEST_F(notifications, G9_a_time_limit_ends_a_wait_inside_a_callback) {
   EXPECT_EQ(error, errc::timed_out);
 }
 
+/// Runs what is posted at once, inside whoever posts it.
+struct at_once {
+  void post(work& item) noexcept { item.run(); }
+  bool retract(work&) noexcept { return false; }
+};
+
+TEST_F(notifications, G2_a_stop_requested_by_whom_the_wait_lets_in_ends_it) {
+  at_once inside;
+  std::stop_source stop;
+  std::optional<std::error_code> error;
+  auto waits_for_it = [](notifications& self, at_once& where, std::stop_source& stops,
+                         std::optional<std::error_code>& outcome) -> foreign {
+    auto held = co_await self.guards.scoped_lock();
+    auto let_in = self.guards.lock().resume_on(where).start([&](const result<>&) {
+      stops.request_stop();  // while the wait is still being started
+      EXPECT_FALSE(outcome);
+      self.guards.unlock();
+    });
+    outcome = (co_await self.changed.wait(held).stop_on(stops.get_token())).error();
+    EXPECT_TRUE(held.owns_lock());
+  };
+  auto waits = waits_for_it(*this, inside, stop, error);
+  EXPECT_EQ(error, errc::cancelled);
+  EXPECT_EQ(changed.waiting(), 0u);
+  changed.notify_all();
+  waits.destroy();
+  EXPECT_FALSE(guards.locked());
+}
+
+TEST_F(notifications, G2_a_time_limit_that_passes_while_the_wait_lets_somebody_in_ends_it) {
+  at_once inside;
+  std::optional<std::error_code> error;
+  auto waits_for_it = [](notifications& self, at_once& where, std::optional<std::error_code>& outcome) -> foreign {
+    auto held = co_await self.guards.scoped_lock();
+    auto let_in = self.guards.lock().resume_on(where).start([&](const result<>&) {
+      self.clock.advance(11ms);
+      EXPECT_FALSE(outcome);
+      self.guards.unlock();
+    });
+    outcome = (co_await self.changed.wait(held).within(10ms)).error();
+    EXPECT_TRUE(held.owns_lock());
+  };
+  auto waits = waits_for_it(*this, inside, error);
+  EXPECT_EQ(error, errc::timed_out);
+  EXPECT_EQ(changed.waiting(), 0u);
+}
+
+TEST_F(notifications, G4_by_whom_the_wait_lets_in_end_it) {
+  at_once inside;
+  bool woken = false;
+  auto waits_for_it = [](notifications& self, at_once& where, bool& done) -> foreign {
+    auto held = co_await self.guards.scoped_lock();
+    auto let_in = self.guards.lock().resume_on(where).start([&](const result<>&) {
+      self.changed.notify_one();
+      EXPECT_FALSE(done);
+      self.guards.unlock();
+    });
+    co_await self.changed.wait(held);
+    EXPECT_TRUE(held.owns_lock());
+    done = true;
+  };
+  auto waits = waits_for_it(*this, inside, woken);
+  EXPECT_TRUE(woken);
+}
+
+/// Timers whose driver comes late: what has expired fires when the test says so.
+class late_timers final : public timer_service {
+ public:
+  late_timers() noexcept : timer_service(start) {}
+  core::time_point now() noexcept override { return start + passed; }
+  core::duration passed{0};
+
+ private:
+  void wake_by(core::time_point) noexcept override {}
+  static constexpr core::time_point start{1h};
+};
+
+TEST_F(notifications, G9_never_waits_again_once_its_time_has_passed_though_the_timers_are_late) {
+  late_timers late;
+  use_timers by_late(late);
+  std::optional<std::error_code> error;
+  auto waits = waits_for_one(error, within_10_ms);
+  late.passed = 11ms;
+  changed.notify_one();
+  EXPECT_EQ(error, errc::timed_out);
+  EXPECT_EQ(changed.waiting(), 0u);
+  late.fire_expired();
+}
+
 TEST_F(notifications, G9_the_earlier_of_within_and_until_ends_the_wait_in_both_orders) {
   for (const bool until_first : {false, true}) {
     for (const bool until_earlier : {false, true}) {

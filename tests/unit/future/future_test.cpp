@@ -132,6 +132,28 @@ TEST(promise, a_value_whose_move_throws_leaves_it_unset) {
 
 task<heavy> returns_heavy(bool& throws) { co_return heavy(&throws); }
 
+TEST(promise, a_value_that_is_made_but_cannot_be_moved_in_leaves_it_unset) {
+  struct moves_badly {
+    explicit moves_badly(bool& fail) : fails(&fail) {}
+    moves_badly(const moves_badly& from) noexcept(false) : fails(from.fails) {}
+    moves_badly(moves_badly&& from) : fails(from.fails) {  // NOLINT: may throw
+      if (*fails) throw std::runtime_error("cannot be moved");
+    }
+    bool* fails;
+  };
+  bool fails = true;
+  promise<moves_badly> into;
+  auto made = into.get_future();
+  const moves_badly value(fails);
+  EXPECT_THROW(into.set_value(value), std::runtime_error);
+  EXPECT_TRUE(into.pending());
+  EXPECT_FALSE(made.ready());
+  fails = false;
+  into.set_value(value);
+  EXPECT_TRUE(made.ready());
+  EXPECT_EQ(made.get().wait().fails, &fails);
+}
+
 TEST(promise, a_task_whose_result_cannot_be_moved_gives_that_exception) {
   bool throws = false;
   run_loop loop;

@@ -16,6 +16,7 @@
 #include <weir/pool.hpp>
 #include <weir/task.hpp>
 
+#include <support/foreign.hpp>
 #include <support/manual_executor.hpp>
 
 namespace weir {
@@ -25,7 +26,7 @@ using test::manual_executor;
 
 /// Tasks that run until each is let go, or fails; and submits that wait.
 class pool_of_three : public testing::Test {
- protected:
+ public:
   struct one {
     event open;
     bool fails = false;
@@ -154,6 +155,22 @@ TEST_F(pool_of_three, counts_values_and_exceptions_apart_and_withdrawn_submits_n
   EXPECT_EQ(jobs.peak(), 3u);
   EXPECT_THROW(all[1]->made->get().wait(), std::runtime_error);
   EXPECT_EQ(all[2]->made->get().wait(), 1);
+}
+
+TEST_F(pool_of_three, counts_a_submitter_that_was_granted_and_destroyed_neither_as_a_value_nor_as_a_failure) {
+  manual_executor elsewhere;
+  auto submits = [](pool& into, one& mine, manual_executor& where) -> test::foreign {
+    auto made = co_await into.submit(body(mine)).resume_on(where);
+    ADD_FAILURE() << "resumed";
+  };
+  one never;
+  auto granted = submits(jobs, never, elsewhere);
+  EXPECT_EQ(jobs.running(), 1u);
+  granted.destroy();
+  EXPECT_EQ(jobs.running(), 0u);
+  EXPECT_EQ(jobs.completed(), 0u);
+  EXPECT_EQ(jobs.failed(), 0u);
+  EXPECT_FALSE(never.started);
 }
 
 TEST_F(pool_of_three, that_is_stopped_refuses_all_that_wait_and_counts_those_that_run) {

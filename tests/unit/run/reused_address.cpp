@@ -59,6 +59,44 @@ TEST(reused_address, G7_of_a_run_loop_that_this_thread_has_run_takes_posts_from_
   EXPECT_TRUE(ran);
 }
 
+TEST(reused_address, of_a_run_loop_that_this_thread_has_run_keeps_the_order_of_all_posts) {
+  std::vector<char> order;
+  job from_there([&] { order.push_back('b'); });
+  job from_here([&] { order.push_back('a'); });
+  std::optional<run_loop> loop(std::in_place);
+  loop->finish();
+  loop->run();
+  loop.reset();
+  loop.emplace();
+  std::jthread([&] { loop->post(from_there); }).join();
+  loop->post(from_here);  // not from inside, though this thread was inside of one at this address
+  loop->finish();
+  loop->run();
+  EXPECT_EQ(order, (std::vector{'b', 'a'}));
+}
+
+TEST(reused_address, of_a_run_loop_that_ran_inside_another_keeps_the_order_of_all_posts) {
+  std::vector<char> order;
+  job from_there([&] { order.push_back('b'); });
+  job from_here([&] { order.push_back('a'); });
+  run_loop outer;
+  job nests([&] {
+    std::optional<run_loop> inner(std::in_place);
+    inner->finish();
+    inner->run();
+    inner.reset();
+    inner.emplace();
+    std::jthread([&] { inner->post(from_there); }).join();
+    inner->post(from_here);
+    inner->finish();
+    inner->run();
+  });
+  outer.post(nests);
+  outer.finish();
+  outer.run();
+  EXPECT_EQ(order, (std::vector{'b', 'a'}));
+}
+
 TEST(reused_address, of_a_run_loop_inside_another_loop_is_still_not_the_outer_one) {
   run_loop outer;
   std::vector<int> order;

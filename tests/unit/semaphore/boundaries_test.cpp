@@ -208,6 +208,21 @@ TEST(permit_given_back, to_a_large_debt_is_all_used_up) {
   EXPECT_EQ(sem.available(), 1u) << "the debt is paid";
 }
 
+TEST(permit_given_back, of_more_than_the_maximum_pays_the_debt_and_fills_up) {
+  semaphore sem(2, 2);
+  permit held = sem.try_scoped_acquire(2);
+  sem.release(2);
+  held.merge(sem.try_scoped_acquire(2));
+  EXPECT_EQ(held.count(), 4u) << "two of them were released in their stead";
+  sem.reduce(2);
+  held.release();
+  EXPECT_EQ(sem.available(), 2u);
+  EXPECT_TRUE(sem.check_invariants());
+  sem.reduce(2);
+  sem.release(1);
+  EXPECT_EQ(sem.available(), 1u) << "nothing is owed any more";
+}
+
 TEST(permit_given_back, that_fits_only_in_part_serves_whoever_waits_with_that_part) {
   semaphore sem(4, 4);
   std::string order;

@@ -380,6 +380,34 @@ TEST(limit_orders, G9_near_the_end_of_the_clock_a_duration_saturates) {
   }
 }
 
+/// Timers whose driver comes late.
+class late_timers final : public timer_service {
+ public:
+  late_timers() noexcept : timer_service(start_of_time) {}
+  core::time_point now() noexcept override { return start_of_time; }
+
+ private:
+  void wake_by(core::time_point) noexcept override {}
+};
+
+TEST(limit_orders, G9_a_time_that_has_passed_never_waits_though_the_timers_are_late) {
+  late_timers late;
+  use_timers by_late(late);
+  for (const times& given : all_times) {
+    if (given.ends != duration::zero()) continue;
+    for (const order said : {order::wu, order::uw, order::wru}) {
+      event never;
+      std::optional<std::error_code> error;
+      ticket waits;
+      limited(said, never.wait(), given.within, given.until, {},
+              [&](auto op) { waits = std::move(op).start([&](const result<>& outcome) { error = outcome.error(); }); });
+      EXPECT_EQ(error, errc::timed_out) << given.name;
+      EXPECT_EQ(never.waiting(), 0u) << given.name;
+      EXPECT_TRUE(sleep_for(given.within <= duration::zero() ? given.within : 0 * ms).within(0s).wait());
+    }
+  }
+}
+
 TEST(limit_orders, a_moved_operation_keeps_its_limits) {
   manual_timers clock(start_of_time);
   use_timers by_hand(clock);
