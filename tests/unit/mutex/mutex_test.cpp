@@ -166,6 +166,17 @@ TEST(mutex, a_disowned_lock_has_no_owner) {
   EXPECT_EQ(m.lock().within(0s).wait().error(), errc::timed_out);
 }
 
+TEST(mutex, has_no_owner_once_it_is_unlocked) {
+  mutex m;
+  m.lock().wait();
+  m.unlock();
+  EXPECT_TRUE(m.check_invariants()) << "the owner is still known";
+  m.lock().wait();
+  m.close();
+  m.unlock();
+  EXPECT_TRUE(m.check_invariants());
+}
+
 TEST(mutex, closed_wins_over_would_deadlock) {
   mutex m;
   m.lock().wait();

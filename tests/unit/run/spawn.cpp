@@ -252,4 +252,31 @@ TEST(spawn, on_the_inline_executor_starts_at_once) {
   EXPECT_EQ(future.get().wait(), 5);
 }
 
+/// Its moves are counted down, and the last one throws.
+struct moved_so_often {
+  explicit moved_so_often(int& left) : moves_left(&left) {}
+  moved_so_often(moved_so_often&& from) : moves_left(from.moves_left) {  // NOLINT: may throw
+    if (--*moves_left == 0) throw std::length_error("moved too often");
+  }
+  int* moves_left;
+};
+
+weir::task<moved_so_often> returns_it(int& left) { co_return moved_so_often(left); }
+
+TEST(spawn, a_value_that_cannot_be_moved_on_its_way_is_that_exception_wherever_it_happens) {
+  for (int moves = 1; moves <= 3; ++moves) {
+    manual_executor executor;
+    int left = moves;
+    auto made = weir::spawn(executor, returns_it(left));
+    executor.run_all();
+    ASSERT_TRUE(made.ready());
+    EXPECT_THROW((void)made.get().wait(), std::length_error) << moves;
+  }
+  manual_executor executor;
+  int left = 100;
+  auto made = weir::spawn(executor, returns_it(left));
+  executor.run_all();
+  EXPECT_EQ(made.get().wait().moves_left, &left);
+}
+
 }  // namespace

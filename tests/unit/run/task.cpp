@@ -13,7 +13,9 @@
 #include <weir/event.hpp>
 #include <weir/run/sync_wait.hpp>
 #include <weir/run/task.hpp>
+#include <weir/run/this_task.hpp>
 #include <weir/run/thread_pool.hpp>
+#include <weir/run/when_all.hpp>
 #include <weir/semaphore.hpp>
 
 #include <support/foreign.hpp>
@@ -378,6 +380,66 @@ TEST(task, after_resume_on_the_next_wait_brings_it_home_also_if_there_is_nothing
   EXPECT_EQ(seen, "other ");
   EXPECT_EQ(home.run_all(), 1U);
   EXPECT_EQ(seen, "other home");
+}
+
+task<> is_home_after(weir::event& open, manual_executor& other, bool yields) {
+  co_await open.wait().resume_on(other);
+  if (yields) {
+    co_await weir::yield();
+  } else {
+    co_await open.wait();
+  }
+  for (int i = 0; i < 3; ++i) co_await open.wait();  // nothing to wait for, and it is at home
+}
+
+TEST(task, once_home_again_is_not_posted_for_what_it_need_not_wait_for) {
+  for (const bool yields : {false, true}) {
+    weir::event open(true);
+    manual_executor home;
+    manual_executor other;
+    started<void> moving(home, is_home_after(open, other, yields));
+    EXPECT_EQ(other.run_all(), 1U);
+    EXPECT_EQ(home.run_all(), 1U) << "it came home once";
+    EXPECT_TRUE(moving.has_ended());
+  }
+}
+
+task<> awaits_something_foreign() { co_await std::suspend_never(); }
+
+task<> awaits_a_child_that_does(weir::event& open) {
+  co_await awaits_something_foreign();
+  co_await open.wait();
+}
+
+TEST(task, a_child_that_ends_without_suspending_leaves_its_parent_where_it_is) {
+  weir::event open(true);
+  manual_executor home;
+  started<void> parent(home, awaits_a_child_that_does(open));
+  EXPECT_TRUE(parent.has_ended());
+  EXPECT_EQ(home.run_all(), 0U);
+}
+
+task<> waits_once(weir::event& open, std::string& seen) {
+  co_await open.wait();
+  seen += "child ";
+}
+
+task<> starts_children_elsewhere(weir::event& open, manual_executor& other, std::string& seen) {
+  co_await open.wait().resume_on(other);
+  co_await weir::when_all(waits_once(open, seen), waits_once(open, seen));
+  seen += "parent";
+}
+
+TEST(task, the_children_that_it_starts_elsewhere_come_home_too) {
+  weir::event open(true);
+  manual_executor home;
+  manual_executor other;
+  std::string seen;
+  started<void> parent(home, starts_children_elsewhere(open, other, seen));
+  EXPECT_EQ(other.run_all(), 1U);
+  EXPECT_EQ(seen, "") << "the wait of a child brings it home";
+  EXPECT_EQ(home.run_all(), 2U);
+  EXPECT_EQ(seen, "child child parent");
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include <weir/core/operation.hpp>
 #include <weir/event.hpp>
 #include <weir/future.hpp>
 #include <weir/mutex.hpp>
@@ -188,6 +189,29 @@ TEST(select_outcome, a_closed_one_that_was_not_delivered_gives_nothing_back) {
   EXPECT_EQ(other.waiting(), 0u);
   waits.destroy();
   EXPECT_EQ(sem.available(), 0u);
+}
+
+/// An operation that is never ready, and always granted when it is started.
+struct granted_at_its_start {
+  using value_type = void;
+  using node = core::waiter;
+  core::answer try_now(node&) noexcept { return core::answer::not_ready; }
+  core::answer start(node& starting, core::completion&) noexcept { return starting.decide(core::outcome::granted); }
+  bool withdraw(node&, core::completion&) noexcept { return false; }
+  void give_back(node&) noexcept {}
+  void take(node&) noexcept {}
+};
+
+TEST(select_outcome, of_a_branch_that_its_own_start_grants_withdraws_those_queued_before_it) {
+  event never;
+  using branch = operation<granted_at_its_start>;
+  EXPECT_EQ(select(never.wait(), branch(granted_at_its_start()), never.wait()).wait().index(), 1u);
+  EXPECT_EQ(never.waiting(), 0u);
+  std::optional<std::size_t> won;
+  auto waits =
+      select(never.wait(), branch(granted_at_its_start())).start([&](const auto& outcome) { won = outcome->index(); });
+  EXPECT_EQ(won, 1u);
+  EXPECT_EQ(never.waiting(), 0u);
 }
 
 TEST(select_outcome, of_one_branch_is_that_one) {
