@@ -93,7 +93,12 @@ class condition : public core::synchronizer {
     bool begin(core::claim& first) noexcept {
       first_ = &first;
       this->reset();
-      this->run_ = [](work& told) noexcept { static_cast<relocking&>(told).first_->run(); };
+      this->run_ = [](work& told) noexcept {
+        auto& self = static_cast<relocking&>(told);
+        // Who has called cancel_all() on the mutex does not take the mutex from a wait that must hold it at its end.
+        if (self.outcome() == core::outcome::cancelled && self.begin(*self.first_)) return;
+        self.first_->run();
+      };
       return !this->ready() && this->enqueue();
     }
 

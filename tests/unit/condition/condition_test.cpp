@@ -549,5 +549,18 @@ TEST(condition, may_be_destroyed_by_its_waiter_that_holds_an_operation_of_it) {
   EXPECT_TRUE(state.held_at_end);
 }
 
+TEST(condition, a_notified_waiter_locks_its_mutex_again_whoever_cancels_those_that_wait_for_that) {
+  late_waiter state;
+  const auto waits = waits_for_a_notification(state);
+  ASSERT_TRUE(state.guards.try_lock());
+  state.changed->notify_one();
+  EXPECT_EQ(state.guards.cancel_all(), 1u);
+  EXPECT_FALSE(state.error.has_value());
+  EXPECT_EQ(state.guards.waiting(), 1u);
+  state.guards.unlock();
+  EXPECT_EQ(state.error, std::error_code());
+  EXPECT_TRUE(state.held_at_end);
+}
+
 }  // namespace
 }  // namespace weir
