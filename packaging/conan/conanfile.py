@@ -42,4 +42,4 @@ class Weir(ConanFile):
             if name != "weir":
                 part.requires = ["weir"]
             elif self.settings.os == "Linux":
-                part.system_libs = ["pthread"]
+                part.system_libs = ["pthread", "dl"]

@@ -123,6 +123,7 @@ class spinner {
 
 inline constexpr int looks_before_sleep = 1;
 
+inline bool keep_library_loaded() noexcept { return false; }
 inline void pause() noexcept {}
 inline void prefetch(const void*) noexcept {}
 inline void prefetch_far(const void*, const void*, const void*) noexcept {}

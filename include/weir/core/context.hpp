@@ -6,6 +6,7 @@
 
 #include <weir/core/atomic.hpp>
 #include <weir/core/executor.hpp>
+#include <weir/core/shared.hpp>
 
 namespace weir {
 
@@ -20,10 +21,7 @@ class owner_id {
 
   /// A new one, different from every other: never used again, so a lock left behind by somebody who is
   /// gone is not taken for a stranger's own. Each thread takes them from a block of its own.
-  static owner_id make() noexcept {
-    struct block {
-      std::uint64_t next, end;
-    };
+  WEIR_SHARED static owner_id make() noexcept {
     static platform::atomic<std::uint64_t> blocks{0};
     auto& mine = platform::local<block>();
     if (mine.next == mine.end) {
@@ -35,12 +33,9 @@ class owner_id {
 
   /// The same for the whole life of a thread.
   static owner_id this_thread() noexcept {
-    struct identity {
-      owner_id id;
-    };
     auto& mine = platform::local<identity>();
-    if (!mine.id) mine.id = make();
-    return mine.id;
+    if (mine.value == 0) mine.value = make().value_;
+    return owner_id(mine.value);
   }
 
   /// 0: nobody. An owner is true, and equal to itself.
@@ -51,6 +46,13 @@ class owner_id {
  private:
   friend class core::context;
   static constexpr std::uint64_t block_size = 1 << 16;
+
+  struct WEIR_SHARED block {
+    std::uint64_t next, end;
+  };
+  struct WEIR_SHARED identity {
+    std::uint64_t value;
+  };
 
   constexpr explicit owner_id(std::uint64_t value) noexcept : value_(value) {}
   std::uint64_t value_ = 0;

@@ -6,6 +6,8 @@
 #include <string>
 #include <system_error>
 
+#include <weir/core/shared.hpp>
+
 namespace weir {
 
 /// Why a wait did not get what it waited for.
@@ -60,12 +62,19 @@ class error_category final : public std::error_category {
   }
 };
 
+/// Never destroyed: static destructors may still ask what an error means.
+union lasting_category {
+  constexpr lasting_category() noexcept : category() {}
+  ~lasting_category() {}
+  error_category category;
+};
+
 }  // namespace core
 
 /// Its name is "weir".
-inline const std::error_category& error_category() noexcept {
-  static const core::error_category category;
-  return category;
+WEIR_SHARED inline const std::error_category& error_category() noexcept {
+  static constinit core::lasting_category lasting;
+  return lasting.category;
 }
 
 /// So that an errc is a std::error_code.

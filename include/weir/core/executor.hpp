@@ -17,6 +17,7 @@
 #include <weir/core/assert.hpp>
 #include <weir/core/flat_loop.hpp>
 #include <weir/core/front.hpp>
+#include <weir/core/shared.hpp>
 #include <weir/core/timer.hpp>
 #include <weir/core/work.hpp>
 
@@ -68,7 +69,7 @@ class executor_ref {
   /// One task more, or fewer, runs there on its own.
   void count_tasks(std::ptrdiff_t change) const noexcept { calls_->count_tasks(target_, change); }
 
-  /// Null: it is of another type.
+  /// Null: it is of another type. E is WEIR_SHARED, or it may be of that type in another library.
   template <executor E>
   [[nodiscard]] E* as() const noexcept {
     return calls_ == &calls_of<E> ? &of<E>(target_) : nullptr;
@@ -113,7 +114,7 @@ class executor_ref {
   }
 
   template <class E>
-  static constexpr calls calls_of{
+  WEIR_SHARED static constexpr calls calls_of{
       [](const void* target, work& item) noexcept { of<E>(target).post(item); },
       [](const void* target, work& item) noexcept { return retract_from(of<E>(target), item); },
       [](const void* target) { return timers_of(of<E>(target)); },

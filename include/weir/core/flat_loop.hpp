@@ -7,11 +7,12 @@
 #include <utility>
 
 #include <weir/core/atomic.hpp>
+#include <weir/core/shared.hpp>
 #include <weir/core/work.hpp>
 
 namespace weir::core {
 
-class flat_loop {
+class WEIR_SHARED flat_loop {
  public:
   static flat_loop& current() noexcept { return platform::local<flat_loop>(); }
 

@@ -4,11 +4,12 @@
 // done when it blocks inside code that it runs for others; weir parks through here.
 
 #include <weir/core/atomic.hpp>
+#include <weir/core/shared.hpp>
 
 namespace weir::core {
 
 /// Of each thread. Called before every parking that may last.
-struct before_park {
+struct WEIR_SHARED before_park {
   static before_park& current() noexcept { return platform::local<before_park>(); }
 
   void (*call)(void* object) noexcept = nullptr;

@@ -12,6 +12,12 @@
 #include <thread>
 #include <utility>
 
+#include <weir/core/shared.hpp>
+
+#if __has_include(<dlfcn.h>)
+#include <dlfcn.h>
+#endif
+
 namespace weir::platform {
 
 template <class T>
@@ -23,14 +29,29 @@ using stop_token = std::stop_token;
 template <class Callback>
 using stop_callback = std::stop_callback<Callback>;
 
-/// One object of each type for each thread. T is constant-initialized and trivially destructible.
+/// One object of each type for each thread. T is constant-initialized and trivially destructible, and WEIR_SHARED.
 template <class T>
-T& local() noexcept {
+WEIR_SHARED T& local() noexcept {
   static thread_local constinit T object{};
   return object;
 }
 
 using thread = std::thread;
+
+/// The library that this is compiled into is never unloaded from here on: for code that somebody may run whom its users
+/// cannot wait for. False: that is not possible, or it is the program. (Windows: GetModuleHandleEx with FROM_ADDRESS
+/// and PIN.)
+WEIR_PER_LIBRARY inline bool keep_library_loaded() noexcept {
+#if defined(RTLD_NODELETE) && defined(RTLD_NOLOAD)
+  static const bool kept = [] {
+    Dl_info library{};
+    return dladdr(&kept, &library) != 0 && dlopen(library.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE) != nullptr;
+  }();
+  return kept;
+#else
+  return false;
+#endif
+}
 
 /// How often it pays to look around for work before falling asleep.
 inline constexpr int looks_before_sleep = 10;
@@ -81,7 +102,7 @@ class parker {
   /// For one that expects an answer: what another core answers at once costs no system call. It looks for a moment; and
   /// for about as long as falling asleep and being woken takes if its last sleep was so short, since then two threads
   /// may do nothing but wake each other.
-  void look_then_park() noexcept {
+  WEIR_SHARED void look_then_park() noexcept {
     static const bool others_run = std::thread::hardware_concurrency() > 1;
     if (others_run) look();
     park();
@@ -108,7 +129,7 @@ class parker {
   static constexpr int looks_at_least = 100;
   static constexpr clock::duration waking_takes = std::chrono::microseconds(50);
 
-  struct last_sleep {
+  struct WEIR_SHARED last_sleep {
     bool was_short;
   };
 

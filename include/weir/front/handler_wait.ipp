@@ -17,7 +17,7 @@
 
 namespace weir {
 
-namespace front {
+namespace front::inline WEIR_FRONT {
 
 /// As this Asio reports it: whatever was cancelled is its operation_aborted.
 inline net::net_error to_net(std::error_code error) noexcept {
@@ -417,7 +417,7 @@ struct initiation_of<net::use_awaitable_t<any_executor>, Op, Limits, Where> {
 };
 #endif
 
-}  // namespace front
+}  // namespace front::inline WEIR_FRONT
 
 namespace core {
 

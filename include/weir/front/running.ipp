@@ -18,7 +18,7 @@ struct core::adapted<E> {
   using executor = front::target;
 };
 
-namespace front {
+namespace front::inline WEIR_FRONT {
 
 /// Known before the task that runs there, and left as soon as that has ended: the future may outlive the context.
 struct hosted : core::tenant {
@@ -64,7 +64,7 @@ class spawned : private hosted, public core::future_state<T>, public core::detac
   }
 };
 
-}  // namespace front
+}  // namespace front::inline WEIR_FRONT
 
 /// Starts a task on an executor of Asio's. Its future is ready once the task has ended and its frame is gone; if the
 /// context is destroyed first, so is the task, and the future gets errc::closed.

@@ -15,11 +15,12 @@
 #include <weir/core/executor.hpp>
 #include <weir/core/frame.hpp>
 #include <weir/core/ring.hpp>
+#include <weir/core/shared.hpp>
 #include <weir/core/spin_lock.hpp>
 #include <weir/core/work.hpp>
 #include <weir/run/timers.hpp>
 
-namespace weir::front {
+namespace weir::front::inline WEIR_FRONT {
 
 using any_executor = net::any_io_executor;
 
@@ -138,16 +139,19 @@ struct shared_executor {
 };
 
 /// What a handler has thrown, to be thrown out of the context's run().
-struct thrown_here {
+struct WEIR_SHARED thrown_here {
   std::exception_ptr* by_handler;
 };
 
 class service final : public net::execution_context::service {
  public:
   using key_type = service;
-  static inline net::execution_context::id id;
+  WEIR_SHARED static inline net::execution_context::id id;
 
-  explicit service(net::execution_context& owner) : net::execution_context::service(owner) {}
+  /// The context destroys it, which may be after the library that needed it first would have been unloaded.
+  explicit service(net::execution_context& owner) : net::execution_context::service(owner) {
+    platform::keep_library_loaded();
+  }
 
   /// Asio looks it up in a list, under a mutex; each thread remembers the one that it has found last.
   static service& of(const any_executor& where) {
@@ -252,7 +256,7 @@ class service final : public net::execution_context::service {
   }
 
  private:
-  struct found_last {
+  struct WEIR_SHARED found_last {
     net::execution_context* context;
     service* found;
     std::uint64_t destroyed;
@@ -337,7 +341,7 @@ class service final : public net::execution_context::service {
 
   static constexpr int most_looked_at = 8;
 
-  static inline platform::atomic<std::uint64_t> services_destroyed{0};
+  WEIR_SHARED static inline platform::atomic<std::uint64_t> services_destroyed{0};
 
   core::spin_lock mutex_;  // for a few instructions each time
   core::ring<core::tenant> tenants_;
@@ -350,4 +354,4 @@ class service final : public net::execution_context::service {
   std::optional<context_timers> timers_;
 };
 
-}  // namespace weir::front
+}  // namespace weir::front::inline WEIR_FRONT

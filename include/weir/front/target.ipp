@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <weir/core/front.hpp>
+#include <weir/core/shared.hpp>
 #include <weir/wait/operation.hpp>
 
 namespace weir {
@@ -31,9 +32,9 @@ auto as_executor(front_tag, C& context) noexcept {
 
 }  // namespace core
 
-namespace front {
+namespace front::inline WEIR_FRONT {
 
-class target {
+class WEIR_SHARED target {
  public:
   explicit target(any_executor where) : on_(std::move(where)), service_(&service::of(on_.where)) {}
   target(const target& other) noexcept : on_(other.where()), service_(other.service_) {}
@@ -160,7 +161,7 @@ class named_target {
   core::context* left_ = nullptr;
 };
 
-}  // namespace front
+}  // namespace front::inline WEIR_FRONT
 
 template <asio_executor E>
 struct wait::named_copy<E> {

@@ -25,7 +25,7 @@ struct use_task_t {
 };
 inline constexpr use_task_t use_task{};
 
-namespace front {
+namespace front::inline WEIR_FRONT {
 
 inline void throw_if(const net::net_error& error) {
   if (error) throw net::net_system_error(error);
@@ -255,7 +255,7 @@ class awaitable_body<T>::running {
 };
 #endif
 
-}  // namespace front
+}  // namespace front::inline WEIR_FRONT
 
 namespace core {
 

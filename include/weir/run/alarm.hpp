@@ -5,6 +5,7 @@
 
 #include <mutex>
 
+#include <weir/core/shared.hpp>
 #include <weir/core/timer.hpp>
 
 #if defined(__linux__)
@@ -64,7 +65,7 @@ class steady_condition {
 #endif
 
 /// One thread sleeps, others ring. What has rung while nobody slept ends the next sleep.
-class alarm {
+class WEIR_SHARED alarm {
  public:
   void sleep_until(time_point when) noexcept {
     std::unique_lock lock(mutex_);

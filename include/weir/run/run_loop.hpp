@@ -13,6 +13,7 @@
 #include <weir/core/atomic.hpp>
 #include <weir/core/flat_loop.hpp>
 #include <weir/core/park.hpp>
+#include <weir/core/shared.hpp>
 #include <weir/core/spin_lock.hpp>
 #include <weir/core/work.hpp>
 
@@ -81,7 +82,11 @@ class run_loop {
   }
 
  private:
-  static run_loop*& running() noexcept { return platform::local<run_loop*>(); }
+  struct WEIR_SHARED innermost {
+    run_loop* running;
+  };
+
+  static run_loop*& running() noexcept { return platform::local<innermost>().running; }
 
   /// Null: finished. What arrives from outside queues behind what is ready, and is never starved by it.
   work* next() noexcept {

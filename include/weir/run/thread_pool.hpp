@@ -15,6 +15,7 @@
 #include <weir/core/assert.hpp>
 #include <weir/core/atomic.hpp>
 #include <weir/core/ring.hpp>
+#include <weir/core/shared.hpp>
 #include <weir/core/spin_lock.hpp>
 #include <weir/core/work.hpp>
 
@@ -133,7 +134,7 @@ class thread_pool {
   using idle_locked = std::lock_guard<core::spin_lock>;
 
   /// What a thread knows of the pool that it works for.
-  struct place {
+  struct WEIR_SHARED place {
     thread_pool* pool;
     worker* self;
   };

@@ -12,6 +12,7 @@
 #include <weir/core/chrono.hpp>
 #include <weir/core/flat_loop.hpp>
 #include <weir/core/park.hpp>
+#include <weir/core/shared.hpp>
 #include <weir/core/spin_lock.hpp>
 #include <weir/core/timer.hpp>
 #include <weir/run/alarm.hpp>
@@ -100,11 +101,11 @@ class timer_service : public core::timer_source {
 /// it; if that blocks in weir, another thread takes over. If it blocks elsewhere, or takes long, all limits wait for
 /// it. A template, as timers() is, so that only files that use a limit compile it: to start a thread takes 10 ms there.
 template <class Alarm>
-class basic_timer_thread final : public timer_service {
+class WEIR_SHARED basic_timer_thread final : public timer_service {
  public:
-  /// One for the program, started when first asked for. It is never destroyed: limits may be in use until
+  /// One for the process, started when first asked for. It is never destroyed: limits may be in use until
   /// the very end. Throws std::system_error if no thread can be started; the next call tries again.
-  static basic_timer_thread& instance() {
+  WEIR_SHARED static basic_timer_thread& instance() {
     static auto* const service = new basic_timer_thread;
     return *service;
   }
@@ -174,15 +175,22 @@ class manual_timers final : public timer_service {
 };
 
 namespace core {
-inline platform::atomic<timer_source*>& replaced_timers() noexcept {
+WEIR_SHARED inline platform::atomic<timer_source*>& replaced_timers() noexcept {
   static constinit platform::atomic<timer_source*> replaced{nullptr};
   return replaced;
 }
+
+/// A library with a use of the timer thread in it is never unloaded: that thread runs the library's code when a limit
+/// passes, and may still be returning from there when the wait has ended. Initialized when the library is loaded,
+/// because a call is no sign of who waits: the loader may have bound it to the same function in another library.
+template <class Default>
+WEIR_PER_LIBRARY inline const bool stays_loaded = platform::keep_library_loaded();
 }  // namespace core
 
 /// What measures the limits of waiters whose executor has no timers of its own. Throws if that cannot be started.
 template <class Default = timer_thread>
 core::timer_source& timers() {
+  static_cast<void>(&core::stays_loaded<Default>);                           // so that it exists
   auto* replaced = core::replaced_timers().load(std::memory_order_acquire);  // acquire: pairs with use_timers
   return replaced != nullptr ? *replaced : Default::instance();
 }
