@@ -198,7 +198,7 @@ TEST_P(plugins, that_use_limits_are_closed_and_opened_again) {
 
 TEST_P(plugins, without_limits_are_unloaded) {
   for (int i = 0; i < 3; ++i) {
-    EXPECT_TRUE(plugin(PLUGIN_WITHOUT_LIMITS, GetParam()).find<bool()>("makes_an_owner")());
+    EXPECT_TRUE(plugin(PLUGIN_WITHOUT_LIMITS, GetParam()).find<bool()>("locks")());
     EXPECT_FALSE(plugin::is_loaded(PLUGIN_WITHOUT_LIMITS));
   }
 }

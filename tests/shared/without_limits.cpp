@@ -1,7 +1,13 @@
-// A plugin with no time limit in it.
+// A plugin that waits, but never with a time limit.
 
-#include <weir/core/context.hpp>
+#include <weir/weir.hpp>
 
-extern "C" [[gnu::visibility("default")]] bool makes_an_owner();
+extern "C" [[gnu::visibility("default")]] bool locks();
 
-bool makes_an_owner() { return static_cast<bool>(weir::owner_id::make()); }
+bool locks() {
+  weir::mutex mine;
+  mine.lock().wait();
+  const bool again = mine.lock().as_result().wait().error() == weir::errc::would_deadlock;
+  mine.unlock();
+  return again;
+}

@@ -20,12 +20,14 @@ namespace weir {
 
 namespace wait {
 
-class sleep_op {
+/// A template, so that only files that sleep compile it: a library that does stays loaded (core::stays_loaded).
+template <class TimeLimit>
+class basic_sleep_op {
  public:
   using value_type = void;
 
   struct node : core::waiter {
-    struct alarm : time_limit<timed> {
+    struct alarm : TimeLimit {
       waiter* sleeper = nullptr;
     };
 
@@ -34,7 +36,7 @@ class sleep_op {
     std::exception_ptr failure;  // no timers could be started
   };
 
-  sleep_op(core::duration longest, core::time_point latest) noexcept : longest_(longest), latest_(latest) {}
+  basic_sleep_op(core::duration longest, core::time_point latest) noexcept : longest_(longest), latest_(latest) {}
 
   core::answer try_now(node& asking) noexcept {
     asking.clock.limit_within(longest_);
@@ -72,11 +74,13 @@ class sleep_op {
     }
   }
 
-  static core::waiter& sleeper_of(core::timer& t) noexcept { return *static_cast<node::alarm&>(t).sleeper; }
+  static core::waiter& sleeper_of(core::timer& t) noexcept { return *static_cast<typename node::alarm&>(t).sleeper; }
 
   core::duration longest_;
   core::time_point latest_;
 };
+
+using sleep_op = basic_sleep_op<time_limit<timed>>;
 
 }  // namespace wait
 
