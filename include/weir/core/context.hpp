@@ -78,7 +78,7 @@ class context {
 
 /// Of each thread: the owner of the task that it runs, so that a blocking wait in a function that the task calls knows
 /// who waits. By value: the code that runs here may outlive the context of the task.
-struct running_owner {
+struct WEIR_SHARED running_owner {
   owner_id id;
 
   static owner_id& current() noexcept { return platform::local<running_owner>().id; }

@@ -69,7 +69,7 @@ class executor_ref {
   /// One task more, or fewer, runs there on its own.
   void count_tasks(std::ptrdiff_t change) const noexcept { calls_->count_tasks(target_, change); }
 
-  /// Null: it is of another type. E is WEIR_SHARED, or it may be of that type in another library.
+  /// Null: it is of another type; or of this type but in another library, unless E is WEIR_SHARED.
   template <executor E>
   [[nodiscard]] E* as() const noexcept {
     return calls_ == &calls_of<E> ? &of<E>(target_) : nullptr;

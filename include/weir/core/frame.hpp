@@ -6,6 +6,7 @@
 #include <coroutine>
 
 #include <weir/core/atomic.hpp>
+#include <weir/core/shared.hpp>
 
 namespace weir::core {
 
@@ -29,7 +30,7 @@ class unfinished_frame {
   }
 
  private:
-  struct count {
+  struct WEIR_SHARED count {
     int depth;
   };
   static int& depth() noexcept { return platform::local<count>().depth; }
