@@ -28,7 +28,7 @@ weir::task<int> consume(weir::queue<int>& jobs) {
 
 // [item]
 bool offer(weir::queue<std::unique_ptr<int>>& jobs, std::unique_ptr<int>& job) {
-  const auto pushed = jobs.push(std::move(job)).within(5ms).wait();
+  const auto pushed = jobs.push_from(job).within(5ms).wait();
   return pushed.has_value();  // if not, `job` is untouched
 }
 // [item]

@@ -38,7 +38,7 @@ weir::task<int> count_in_order(weir::queue<int>& items) {
 
 // [push]
 weir::task<bool> send(weir::queue<std::unique_ptr<int>>& box, std::unique_ptr<int>& parcel) {
-  auto sent = co_await box.push(std::move(parcel)).within(1ms);
+  auto sent = co_await box.push_from(parcel).within(1ms);
   co_return sent.has_value();  // if not, the parcel is where it was
 }
 // [push]
