@@ -55,7 +55,7 @@ task<> produces_as_task(items& q, std::size_t producer) {
   std::minstd_rand random(static_cast<unsigned>(producer + 1));
   for (std::size_t i = 0; i < items_each; ++i) {
     auto made = std::make_unique<item>(item{producer, i});
-    while (made) (void)co_await q.push(std::move(made)).within(some(random));
+    while (made) (void)co_await q.push_from(made).within(some(random));
   }
 }
 
@@ -63,7 +63,7 @@ void produces_as_thread(items& q, std::size_t producer) {
   std::minstd_rand random(static_cast<unsigned>(producer + 1));
   for (std::size_t i = 0; i < items_each; ++i) {
     auto made = std::make_unique<item>(item{producer, i});
-    while (made) (void)q.push(std::move(made)).within(some(random)).wait();
+    while (made) (void)q.push_from(made).within(some(random)).wait();
   }
 }
 

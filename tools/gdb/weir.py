@@ -92,7 +92,9 @@ class SharedMutex(SynchronizerPrinter):
     def says(self):
         yield "written", gdb.Value(bool(self.own & 1))
         yield "readers", self.own >> 1
-        if self.value["upgrade_"] != 0:
+        node = gdb.lookup_type("weir::shared_mutex::node").pointer()
+        first = next(waiters(self.value), None)  # an upgrade is at the head
+        if first is not None and str(first.cast(node)["wanted"]).endswith("::upgraded"):
             yield "upgrade_waits", gdb.Value(True)
 
 
