@@ -112,7 +112,7 @@ class in_context {
  public:
   template <class Given>
   in_context(const any_executor& to, Given&& given)
-      : service_(&service::of(to)), tracked_(track(to)), handler(std::forward<Given>(given)) {}
+      : service_(&service::reserving(to)), tracked_(track(to)), handler(std::forward<Given>(given)) {}
   [[nodiscard]] executor_ref where() noexcept { return executor_ref(*this); }
 
   void post(work& item) noexcept { service_->post(executor(), item); }

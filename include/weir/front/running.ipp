@@ -23,7 +23,7 @@ namespace front::inline WEIR_FRONT {
 /// Known before the task that runs there, and left as soon as that has ended: the future may outlive the context.
 struct hosted : core::tenant {
   hosted(const any_executor& where, void (*evicted)(core::tenant&) noexcept)
-      : tenant(evicted), host(service::of(where).lodge(where, *this)) {}
+      : tenant(evicted), host(service::reserving(where).lodge(where, *this)) {}
   void leave() noexcept { host.leave(*this); }
 
   lodging& host;

@@ -174,6 +174,15 @@ class service final : public net::execution_context::service {
     while (const resumption* each = free_.pop_front()) delete each;
   }
 
+  /// The service of an executor on which something will be pending: the memory of its resumption is there from now on,
+  /// until it is delisted, so that what can fail is its start, and not its wake-up.
+  static service& reserving(const any_executor& where) {
+    service& found = of(where);
+    std::unique_ptr<resumption> made;  // under no lock
+    while (!found.reserve(made)) made = std::make_unique<resumption>();
+    return found;
+  }
+
   /// To the context each item is a handler of its own: parallel on several threads, one for each poll_one(), stopped by
   /// stop(), in order on a strand.
   void post(const any_executor& where, work& item) noexcept {
@@ -182,8 +191,11 @@ class service final : public net::execution_context::service {
       const std::lock_guard lock(mutex_);
       if (shut_) return;  // nothing runs any more: what is posted is evicted too
       posted = free_.pop_front();
-      if (posted == nullptr) posted = new (std::nothrow) resumption;
-      if (posted == nullptr) std::terminate();  // a wake-up cannot fail, and must not be lost
+      if (posted == nullptr) {
+        posted = new (std::nothrow) resumption;   // of a child task, which shares the reservation of its parent
+        if (posted == nullptr) std::terminate();  // a wake-up cannot fail, and must not be lost
+        ++resumptions_;
+      }
       posted->item = &item;
       posted_.push_back(*posted);
     }
@@ -211,6 +223,7 @@ class service final : public net::execution_context::service {
   void delist(core::tenant& pending) noexcept {
     const std::lock_guard lock(mutex_);
     tenants_.remove(pending);
+    --reserved_;
   }
 
   bool enlist(shared_executor& on, core::tenant& pending) noexcept {
@@ -277,6 +290,18 @@ class service final : public net::execution_context::service {
     }
     end_held_targets();  // now: the service of their strands may be destroyed before this one
     timers_.reset();
+  }
+
+  /// False: one more resumption has to be made first.
+  bool reserve(std::unique_ptr<resumption>& made) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (resumptions_ == reserved_) {
+      if (!made) return false;
+      free_.push_front(*made.release());
+      ++resumptions_;
+    }
+    ++reserved_;
+    return true;
   }
 
   inline void end_held_targets() noexcept;
@@ -349,6 +374,8 @@ class service final : public net::execution_context::service {
   core::ring<held_target> held_;
   core::ring<resumption> posted_;
   core::ring<resumption> free_;
+  std::size_t resumptions_ = 0;  // posted and free
+  std::size_t reserved_ = 0;     // at most as many
   bool shut_ = false;
   std::mutex making_;  // of what follows
   std::optional<context_timers> timers_;

@@ -129,6 +129,7 @@ inline void service::leave(lodging& host, core::tenant& guest) noexcept {
   std::unique_ptr<lodging> empty;  // declared before the lock: the context may find that it has nothing to do
   const std::lock_guard lock(mutex_);
   tenants_.remove(guest);
+  --reserved_;
   if (--host.on_.tenants != 0) return;
   lodgings_.remove(host);
   empty.reset(&host);
