@@ -43,6 +43,7 @@ class condition : public core::synchronizer {
   /// Closes: whoever waits gets errc::closed, holding its mutex. So does a waiter that was notified, is still locking
   /// its mutex, and then finds that its predicate does not hold.
   ~condition() {
+    close();  // first: a notified waiter that waits again must find it closed
     shut();
     for (platform::spinner spin;; spin.step()) {
       locked lock(*this);
@@ -92,17 +93,25 @@ class condition : public core::synchronizer {
     /// True: it is queued for it.
     bool begin(core::claim& first) noexcept {
       first_ = &first;
-      this->reset();
       this->run_ = [](work& told) noexcept {
         auto& self = static_cast<relocking&>(told);
         // Who has called cancel_all() on the mutex does not take the mutex from a wait that must hold it at its end.
         if (self.outcome() == core::outcome::cancelled && self.begin(*self.first_)) return;
         self.first_->run();
       };
-      return !this->ready() && this->enqueue();
+      if (is_queued()) return true;
+      if (this->outcome() != core::outcome::would_deadlock) return false;
+      core::context nobody;  // code that has locked it on behalf of the same owner, and unlocks it again
+      this->enter(nobody);
+      return is_queued();
     }
 
    private:
+    bool is_queued() noexcept {
+      this->reset();
+      return !this->ready() && this->enqueue();
+    }
+
     core::claim* first_ = nullptr;
   };
 
@@ -203,7 +212,11 @@ class condition::wait_op {
 
   /// The guard holds the mutex again, unless that was closed.
   bool again(node& told, core::outcome verdict) noexcept {
-    if (!told.let_go || told.relock.outcome() != core::outcome::granted) return false;
+    if (!told.let_go) return false;
+    if (told.relock.outcome() != core::outcome::granted) {
+      if (told.alone && told.attached.enter()) condition_->pass_on(told);
+      return false;
+    }
     told.let_go = false;
     *guard_ = mutex::guard(*told.unlocked, std::adopt_lock);
     if constexpr (std::is_same_v<Predicate, until_told>) return false;

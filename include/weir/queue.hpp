@@ -84,7 +84,8 @@ class queue : private core::synchronizer {  // private: its close() is not that 
   /// The same, but moves from `item` only if it is accepted: until the wait has completed, `item` must exist.
   auto push_from(T& item) noexcept;
 
-  /// False: not taken (full, or closed), and an rvalue T is untouched.
+  /// False: not taken (full, or closed), and the item is untouched; one of another type than T may have been converted
+  /// if the queue became full at the same time.
   template <class U = T>
     requires std::constructible_from<T, U>
   bool try_push(U&& item);
@@ -142,7 +143,7 @@ class queue : private core::synchronizer {  // private: its close() is not that 
     locked lock(*this);
     close(lock, done);
     dropped.emplace(std::move(items_));
-    while (!numbers_.empty()) numbers_.drop_front();
+    for (; !numbers_.empty(); numbers_.drop_front()) items_.skip();  // I3
     count_dropped(dropped->size());
     note_size(lock);
     return dropped->size();
@@ -264,16 +265,12 @@ class queue : private core::synchronizer {  // private: its close() is not that 
         auto& popper = static_cast<pop_node&>(first);
         popper.item.emplace(std::move(item));
         popper.number = number;
-        attach(popper);
+        if (popper.many) attached_.add(static_cast<many_node&>(popper).attached);
         taken = true;
       }
       return given;
     });
     return taken;
-  }
-
-  void attach(pop_node& granted) noexcept {
-    if (granted.many) attached_.add(static_cast<many_node&>(granted).attached);
   }
 
   /// Returns its number.
@@ -321,15 +318,15 @@ class queue : private core::synchronizer {  // private: its close() is not that 
   }
 
   /// A pop. `wait` as for push_item.
-  template <class Wait>
-  [[gnu::always_inline]] core::answer pop_item(pop_node& popping, Wait wait) noexcept {
+  template <class Node, class Wait>
+  [[gnu::always_inline]] core::answer pop_item(Node& popping, Wait wait) noexcept {
     core::completion done;
     locked lock(*this);
     if (items_.empty() && !lock.closed()) return wait(lock);
     const core::answer decided = popping.decide(core::outcome::granted);
     if (decided == core::answer::done && !items_.empty()) {
       popping.number = take_front(lock, popping.item, done);
-      attach(popping);
+      if constexpr (std::is_same_v<Node, many_node>) attached_.add(popping.attached);
     }
     return decided;
   }
@@ -455,14 +452,15 @@ class queue<T>::pop_op {
     return queue_->unlink(lock, queued);  // I1: it is empty, those behind it still have to wait
   }
 
-  void give_back(node& granted) noexcept {
-    if (!granted.item) return;
+  bool give_back(node& granted) noexcept {
+    if (!granted.item) return true;
     if constexpr (many) {
-      // Else the queue was destroyed, and its items with it.
-      if (granted.attached.enter()) queue_->give_back(*granted.item, granted.number, &granted.attached);
+      if (!granted.attached.enter()) return false;  // the queue was destroyed: the item has no other place
+      queue_->give_back(*granted.item, granted.number, &granted.attached);
     } else {
       queue_->give_back(*granted.item, granted.number);
     }
+    return true;
   }
 
   Value take(node& granted) {
@@ -521,6 +519,7 @@ bool queue<T>::try_push(U&& item) {
         [](locked&) noexcept { return core::answer::not_ready; });
     return taken;
   } else {
+    if (closed() || (policy_ == when_full::wait && size() >= capacity_)) return false;  // before the item is converted
     return try_push(T(std::forward<U>(item)));
   }
 }

@@ -493,5 +493,80 @@ TEST(asio_life, a_pool_on_a_strand_may_outlive_its_context) {
   jobs.reset();
 }
 
+TEST(asio_life, a_ticket_may_outlive_a_context_on_which_its_callback_was_started_too_late) {
+  event never;
+  ticket late;
+  {
+    asio::io_context io;
+    std::ignore = spawn(io, []() -> task<> { co_return; }());
+    auto strand = asio::make_strand(io);
+    const auto start = [&, strand] { late = never.wait().resume_on(strand).start(never_called()); };
+    asio::post(io, starts_when_destroyed(start));
+  }
+  EXPECT_FALSE(late.cancel());
+  EXPECT_FALSE(late.done());
+}
+
+TEST(asio_life, the_first_use_of_a_context_may_come_while_it_is_destroyed) {
+  event never;
+  never_called handler;
+  future<> spawned;
+  std::optional<pool> jobs;
+  const auto waits = [](event& until, never_called captured) -> task<> {
+    co_await until.wait();
+    captured();
+  };
+  {
+    asio::io_context io;
+    const auto start = [&] {
+      spawned = spawn(io, waits(never, handler));
+      jobs.emplace(io, 1);
+      never.wait()(asio::bind_executor(io, handler));
+    };
+    asio::post(io, starts_when_destroyed(start));
+  }
+  EXPECT_EQ(handler.alive.use_count(), 1);
+  EXPECT_EQ(spawned.get().as_result().wait().error(), errc::closed);
+  EXPECT_EQ(jobs->submit(waits(never, handler)).wait().get().as_result().wait().error(), errc::closed);
+  EXPECT_FALSE(core::unfinished_frame::is_being_destroyed());
+}
+
+TEST(asio_life, a_pool_that_is_made_on_a_context_that_is_being_destroyed_runs_nothing) {
+  std::optional<pool> jobs;
+  const auto nothing = []() -> task<> { co_return; };
+  {
+    asio::io_context io;
+    std::ignore = spawn(io, nothing());
+    const auto start = [&] { jobs.emplace(io, 1); };
+    asio::post(io, starts_when_destroyed(start));
+  }
+  EXPECT_EQ(jobs->submit(nothing()).wait().get().as_result().wait().error(), errc::closed);
+}
+
+TEST(asio_life, a_signal_may_be_emitted_after_the_context_is_gone) {
+  event never;
+  asio::cancellation_signal signal;
+  {
+    asio::io_context io;
+    never.wait()(asio::bind_cancellation_slot(signal.slot(), asio::bind_executor(io, never_called())));
+  }
+  signal.emit(asio::cancellation_type::terminal);
+  EXPECT_EQ(never.waiting(), 0u);
+}
+
+TEST(asio_life, a_pop_many_whose_queue_is_gone_when_its_slot_fires_gets_the_item_that_it_was_granted) {
+  asio::io_context io;
+  asio::cancellation_signal signal;
+  std::optional<queue<int>> q(std::in_place);
+  std::vector<int> got;
+  q->pop_many(2)(asio::bind_cancellation_slot(
+      signal.slot(), asio::bind_executor(io, [&](net_error, std::vector<int> items) { got = std::move(items); })));
+  EXPECT_TRUE(q->try_push(1));
+  q.reset();
+  signal.emit(asio::cancellation_type::terminal);
+  io.run();
+  EXPECT_EQ(got, std::vector{1});
+}
+
 }  // namespace
 }  // namespace weir::test

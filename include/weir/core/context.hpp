@@ -6,13 +6,17 @@
 
 #include <weir/core/atomic.hpp>
 #include <weir/core/executor.hpp>
+#include <weir/core/running_owner.hpp>
 #include <weir/core/shared.hpp>
 
 namespace weir {
 
+class owner_id;
+
 namespace core {
 class context;
-}
+owner_id blocking_owner() noexcept;
+}  // namespace core
 
 /// Who holds a lock: a chain of tasks, a thread, or a name of the user's. The default is nobody known.
 class owner_id {
@@ -45,6 +49,7 @@ class owner_id {
 
  private:
   friend class core::context;
+  friend owner_id core::blocking_owner() noexcept;
   static constexpr std::uint64_t block_size = 1 << 16;
 
   struct WEIR_SHARED block {
@@ -76,32 +81,17 @@ class context {
   std::uint64_t owner_ : 63;  // in one word with `away`: each task has a context
 };
 
-/// Of each thread: the owner of the task that it runs, so that a blocking wait in a function that the task calls knows
-/// who waits. By value: the code that runs here may outlive the context of the task.
-struct WEIR_SHARED running_owner {
-  owner_id id;
-
-  static owner_id& current() noexcept { return platform::local<running_owner>().id; }
-};
-
-/// While it lives, this thread runs a task of that context, or what it ran before if that is null.
-class running_task {
+/// While it lives, this thread runs a task of that context; or, if that is null, what it ran before.
+class running_task : running_for {
  public:
-  explicit running_task(const context* where) noexcept : before_(running_owner::current()) {
-    if (where != nullptr) running_owner::current() = where->owner();
-  }
-  running_task(const running_task&) = delete;
-  running_task& operator=(const running_task&) = delete;
-  ~running_task() { running_owner::current() = before_; }
-
- private:
-  owner_id before_;
+  explicit running_task(const context* where) noexcept
+      : running_for(where != nullptr ? where->owner().value() : running_owner::current()) {}
 };
 
 /// Who waits when this thread blocks: the task that it runs, else the thread.
 inline owner_id blocking_owner() noexcept {
-  const owner_id task = running_owner::current();
-  return task ? task : owner_id::this_thread();
+  const std::uint64_t task = running_owner::current();
+  return task != 0 ? owner_id(task) : owner_id::this_thread();
 }
 
 }  // namespace core

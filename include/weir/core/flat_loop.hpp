@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <weir/core/atomic.hpp>
+#include <weir/core/running_owner.hpp>
 #include <weir/core/shared.hpp>
 #include <weir/core/work.hpp>
 
@@ -60,6 +61,8 @@ class WEIR_SHARED flat_loop {
 
   /// For a thread about to block inside a completion: those behind it must not wait with it.
   void run() noexcept {
+    if (ready_.empty()) return;
+    const running_for nobody(0);  // not for the task inside whose call this runs
     while (work* item = ready_.pop_front()) item->run();
   }
 

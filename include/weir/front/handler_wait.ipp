@@ -112,14 +112,14 @@ class in_context {
  public:
   template <class Given>
   in_context(const any_executor& to, Given&& given)
-      : service_(&service::reserving(to)), tracked_(track(to)), handler(std::forward<Given>(given)) {}
+      : resumption_(&service::of(to).open()), tracked_(track(to)), handler(std::forward<Given>(given)) {}
   [[nodiscard]] executor_ref where() noexcept { return executor_ref(*this); }
 
-  void post(work& item) noexcept { service_->post(executor(), item); }
-  bool retract(work& item) noexcept { return service_->retract(item); }
-  core::timer_source& timers() noexcept { return service_->timers(executor()); }
-  bool enlist(core::tenant& pending) noexcept { return service_->enlist(pending); }
-  void delist(core::tenant& pending) noexcept { service_->delist(pending); }
+  void post(work& item) noexcept { host().post(executor(), item, *resumption_); }
+  bool retract(work& item) noexcept { return host().retract(item); }  // with its context
+  core::timer_source& timers() noexcept { return host().timers(executor()); }
+  bool enlist(core::tenant& wait) noexcept { return host().enlist(*resumption_, wait); }
+  void delist(core::tenant&) noexcept { host().close(*resumption_); }
 
  private:
   static auto track(const any_executor& to) {
@@ -137,7 +137,9 @@ class in_context {
     }
   }
 
-  service* service_;
+  [[nodiscard]] service& host() const noexcept { return *resumption_->from; }
+
+  resumption* resumption_;
   [[no_unique_address]] decltype(track(std::declval<any_executor>())) tracked_;
 
  public:
@@ -289,6 +291,7 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
   void destroy_pending() noexcept {
     this->abandon(place().where());
     place().where().delist(*this);
+    if (auto cancels = net::get_associated_cancellation_slot(place().handler); cancels.is_connected()) cancels.clear();
     self().release();
   }
 

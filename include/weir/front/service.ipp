@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -83,13 +84,23 @@ class context_timers final : public timer_service {
   net::steady_timer timer_;
 };
 
-/// One resumption that was posted to the context: to Asio a handler of its own. Its memory, and Asio's for the handler,
+class service;
+
+/// One resumption that is posted to the context: to Asio a handler of its own. Its memory, and Asio's for the handler,
 /// is used again.
 struct resumption {
   resumption* next = nullptr;
   resumption* prev = nullptr;
-  work* item = nullptr;                 // null: it was retracted
-  alignas(void*) std::byte memory[56];  // what Asio 1.22 to 1.38 allocates
+  work* item = nullptr;          // null: it was retracted
+  core::tenant* wait = nullptr;  // that it belongs to; null: it is for whatever is posted
+  service* from = nullptr;
+  alignas(void*) std::byte memory[48];  // what Asio 1.22 to 1.38 allocates
+};
+
+/// Those that are made at once: to start a wait seldom allocates one.
+struct resumption_batch {
+  resumption_batch* next = nullptr;
+  resumption all[16];
 };
 
 /// What Asio allocates a posted handler with: the memory of its resumption, if that is large enough.
@@ -168,18 +179,50 @@ class service final : public net::execution_context::service {
   ~service() override {
     // release: pairs with of(), which must not take a new service at this address for this one
     services_destroyed.fetch_add(1, std::memory_order_release);
+    if (!shut_) shutdown();  // it was made while the context was being destroyed
     core::unfinished_frame::end();
     // Not in shutdown(): the memory of what was posted and has not run is Asio's until the context has shut down.
-    while (const resumption* each = posted_.pop_front()) delete each;
-    while (const resumption* each = free_.pop_front()) delete each;
+    while (batches_ != nullptr) delete std::exchange(batches_, batches_->next);
   }
 
-  /// The service of an executor on which something will be pending: the memory of its resumption is there from now on,
-  /// until it is delisted, so that what can fail is its start, and not its wake-up.
+  /// The resumption of one wait, from its start to its end, and its place among what is pending. It is made at the
+  /// start, so that what can fail is the start, and not the wake-up.
+  resumption& open() {
+    std::unique_ptr<resumption_batch> made;  // under no lock
+    for (;;) {
+      {
+        const std::lock_guard lock(mutex_);
+        if (made) add(made, closed_);
+        if (resumption* const opened = closed_.pop_front()) {
+          waits_.push_back(*opened);
+          return *opened;
+        }
+      }
+      made = std::make_unique<resumption_batch>();
+    }
+  }
+  /// False: the context is being destroyed.
+  bool enlist(resumption& opened, core::tenant& wait) noexcept {
+    opened.wait = &wait;
+    return !shut_;  // written by the destructor of the context, which nothing may race
+  }
+  void post(const any_executor& where, work& item, resumption& opened) noexcept {
+    opened.item = &item;
+    submit(where, opened);
+  }
+  void close(resumption& opened) noexcept {
+    const std::lock_guard lock(mutex_);
+    opened.wait = nullptr;
+    waits_.remove(opened);
+    closed_.push_front(opened);
+  }
+
+  /// The service of an executor on which a task will run: the memory of a resumption is there from now on, until the
+  /// task leaves, for the same reason.
   static service& reserving(const any_executor& where) {
     service& found = of(where);
-    std::unique_ptr<resumption> made;  // under no lock
-    while (!found.reserve(made)) made = std::make_unique<resumption>();
+    std::unique_ptr<resumption_batch> made;  // under no lock
+    while (!found.reserve(made)) made = std::make_unique<resumption_batch>();
     return found;
   }
 
@@ -191,10 +234,12 @@ class service final : public net::execution_context::service {
       const std::lock_guard lock(mutex_);
       if (shut_) return;  // nothing runs any more: what is posted is evicted too
       posted = free_.pop_front();
-      if (posted == nullptr) {
-        posted = new (std::nothrow) resumption;   // of a child task, which shares the reservation of its parent
-        if (posted == nullptr) std::terminate();  // a wake-up cannot fail, and must not be lost
-        ++resumptions_;
+      if (posted == nullptr) {  // of a child task, which shares the reservation of its parent
+        std::unique_ptr<resumption_batch> made(new (std::nothrow) resumption_batch);
+        if (!made) std::terminate();  // a wake-up cannot fail, and must not be lost
+        resumptions_ += std::size(made->all);
+        add(made, free_);
+        posted = free_.pop_front();
       }
       posted->item = &item;
       posted_.push_back(*posted);
@@ -212,18 +257,6 @@ class service final : public net::execution_context::service {
       return true;
     }
     return false;
-  }
-
-  /// Of one that keeps its context at work by itself.
-  bool enlist(core::tenant& pending) noexcept {
-    const std::lock_guard lock(mutex_);
-    if (!shut_) tenants_.push_back(pending);
-    return !shut_;
-  }
-  void delist(core::tenant& pending) noexcept {
-    const std::lock_guard lock(mutex_);
-    tenants_.remove(pending);
-    --reserved_;
   }
 
   bool enlist(shared_executor& on, core::tenant& pending) noexcept {
@@ -259,7 +292,7 @@ class service final : public net::execution_context::service {
   }
 
   /// An executor of the context that somebody keeps, perhaps for longer than the context.
-  void keep(held_target& target) noexcept;
+  bool keep(held_target& target) noexcept;  // false: the context is being destroyed
   void forget(held_target& target) noexcept;
 
   core::timer_source& timers(const any_executor& where) {
@@ -277,13 +310,13 @@ class service final : public net::execution_context::service {
 
   /// From here until this service is destroyed, the context destroys what is pending in any of its services.
   void shutdown() override {
-    core::unfinished_frame::begin();
+    if (!shut_) core::unfinished_frame::begin();  // some contexts do it twice
     for (;;) {
       core::tenant* pending = nullptr;
       {
         const std::lock_guard lock(mutex_);
         shut_ = true;
-        pending = tenants_.front();
+        pending = first_pending();
       }
       if (pending == nullptr) break;
       pending->evict(*pending);
@@ -292,16 +325,34 @@ class service final : public net::execution_context::service {
     timers_.reset();
   }
 
+  core::tenant* first_pending() const noexcept {
+    if (core::tenant* const task = tenants_.front()) return task;
+    for (const resumption* each = waits_.front(); each != nullptr; each = waits_.after(*each)) {
+      if (each->wait != nullptr) return each->wait;  // else it has not begun, and never will
+    }
+    return nullptr;
+  }
+
   /// False: one more resumption has to be made first.
-  bool reserve(std::unique_ptr<resumption>& made) noexcept {
+  bool reserve(std::unique_ptr<resumption_batch>& made) noexcept {
     const std::lock_guard lock(mutex_);
     if (resumptions_ == reserved_) {
       if (!made) return false;
-      free_.push_front(*made.release());
-      ++resumptions_;
+      resumptions_ += std::size(made->all);
+      add(made, free_);
     }
     ++reserved_;
     return true;
+  }
+
+  /// Under the lock.
+  void add(std::unique_ptr<resumption_batch>& made, core::ring<resumption>& to) noexcept {
+    for (resumption& each : made->all) {
+      each.from = this;
+      to.push_back(each);
+    }
+    made->next = batches_;
+    batches_ = made.release();
   }
 
   inline void end_held_targets() noexcept;
@@ -323,15 +374,14 @@ class service final : public net::execution_context::service {
                            submit_to<tracked<net::io_context::executor_type>>(where, posted) ||
                            submit_to<net::thread_pool::executor_type>(where, posted) ||
                            submit_to<tracked<net::thread_pool::executor_type>>(where, posted);
-    if (!submitted) net::require(where, net::execution::blocking.never).execute(runs{this, &posted});
+    if (!submitted) net::require(where, net::execution::blocking.never).execute(runs{&posted});
   }
 
   struct runs {
     using allocator_type = resumption_allocator<void>;
     [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type(*posted); }
-    void operator()() const { from->run(*posted); }
+    void operator()() const { posted->from->run(*posted); }
 
-    service* from;
     resumption* posted;
   };
 
@@ -341,14 +391,15 @@ class service final : public net::execution_context::service {
   template <class E>
   bool submit_to(const any_executor& where, resumption& posted) {
     const E* const known = as<E>(where);
-    if (known != nullptr) net::post(*known, runs{this, &posted});
+    if (known != nullptr) net::post(*known, runs{&posted});
     return known != nullptr;
   }
 
-  /// By Asio. What the item's handler has thrown is thrown out of the context's run().
+  /// By Asio, which uses its memory no more. What the item's handler has thrown is thrown out of the context's run().
   void run(resumption& posted) {
     work* const item = finish(posted);
     if (item == nullptr) return;
+    const core::running_for nobody(0);  // not for a task inside which the context is run
     std::exception_ptr thrown;
     auto& here = platform::local<thrown_here>();
     auto* const outer = std::exchange(here.by_handler, &thrown);
@@ -358,6 +409,7 @@ class service final : public net::execution_context::service {
   }
 
   work* finish(resumption& posted) noexcept {
+    if (posted.wait != nullptr) return posted.item;
     const std::lock_guard lock(mutex_);
     posted_.remove(posted);
     free_.push_front(posted);
@@ -372,6 +424,9 @@ class service final : public net::execution_context::service {
   core::ring<core::tenant> tenants_;
   core::ring<lodging> lodgings_;  // the latest first
   core::ring<held_target> held_;
+  resumption_batch* batches_ = nullptr;
+  core::ring<resumption> waits_;   // opened
+  core::ring<resumption> closed_;  // to be opened again
   core::ring<resumption> posted_;
   core::ring<resumption> free_;
   std::size_t resumptions_ = 0;  // posted and free

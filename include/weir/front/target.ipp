@@ -65,7 +65,9 @@ class WEIR_SHARED target {
 /// The target of a pool, which may outlive its context.
 class held_target final : public target {
  public:
-  explicit held_target(const any_executor& where) : target(where) { service_->keep(*this); }
+  explicit held_target(const any_executor& where) : target(where) {
+    if (!service_->keep(*this)) end();
+  }
   ~held_target() {
     if (service_ != nullptr) service_->forget(*this);
   }
@@ -74,9 +76,10 @@ class held_target final : public target {
   held_target* prev = nullptr;
 };
 
-inline void service::keep(held_target& target) noexcept {
+inline bool service::keep(held_target& target) noexcept {
   const std::lock_guard lock(mutex_);
-  held_.push_back(target);
+  if (!shut_) held_.push_back(target);
+  return !shut_;
 }
 
 inline void service::forget(held_target& target) noexcept {
@@ -135,6 +138,17 @@ inline void service::leave(lodging& host, core::tenant& guest) noexcept {
   empty.reset(&host);
 }
 
+/// The target of one wait, inside the frame that waits: that may be destroyed while another thread posts its
+/// resumption.
+class frame_target final : public target {
+ public:
+  using target::target;
+  void post(work& item) noexcept {
+    const any_executor lasting = where();
+    service_->post(lasting, item);
+  }
+};
+
 /// What resume_on said.
 class named_target {
  public:
@@ -158,7 +172,7 @@ class named_target {
   }
 
  private:
-  mutable target target_;
+  mutable frame_target target_;
   core::context* left_ = nullptr;
 };
 

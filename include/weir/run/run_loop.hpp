@@ -56,6 +56,7 @@ class run_loop {
   /// Runs what is posted, until finish() has been called and nothing is left.
   void run() noexcept {
     core::flat_loop::inner base;
+    const core::running_for nobody(0);
     run_loop* const outer = std::exchange(running(), this);
     while (work* item = next()) item->run();
     running() = outer;

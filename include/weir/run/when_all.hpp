@@ -76,11 +76,10 @@ class gathering {
     std::coroutine_handle<> ended() noexcept override {
       const bool away = where.away;
       if (!all.last()) return std::noop_coroutine();
-      if (all.where_ != nullptr) {  // the parent goes on where this one is
-        all.where_->away = away;
-        running_owner::current() = all.where_->owner();
-      }
-      return all.parent_;
+      if (all.where_ != nullptr) all.where_->away = away;  // the parent goes on where this one is
+      const running_task resumed(all.where_);
+      all.parent_.resume();
+      return std::noop_coroutine();
     }
 
     gathering& all;

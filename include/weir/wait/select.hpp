@@ -141,11 +141,27 @@ class select_op {
 
   result<value_type> take(node& granted) {
     std::optional<result<value_type>> taken;
-    at(*winner_of(granted), [&]<std::size_t I>() { taken.emplace(take_branch<I>(granted)); });
+    const std::size_t winner = *winner_of(granted);
+    at(winner, [&]<std::size_t I>() { taken.emplace(take_branch<I>(granted)); });
+    unused(winner);
     return std::move(*taken);
   }
 
+  /// What was given to the branches may go.
+  void unused() noexcept { unused(count); }
+
  private:
+  void unused(std::size_t winner) noexcept {
+    std::size_t index = 0;
+    const auto lost = [&](auto& op) {
+      if constexpr (requires { op.unused(); }) {
+        if (index != winner) op.unused();
+      }
+      ++index;
+    };
+    std::apply([&](auto&... op) { (lost(op), ...); }, ops_);
+  }
+
   template <class Op>
   static void take_along([[maybe_unused]] Op& op) noexcept {
     if constexpr (requires { op.take_along(); }) op.take_along();

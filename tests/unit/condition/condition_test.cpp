@@ -562,5 +562,46 @@ TEST(condition, a_notified_waiter_locks_its_mutex_again_whoever_cancels_those_th
   EXPECT_TRUE(state.held_at_end);
 }
 
+TEST(condition, a_notified_waiter_whose_mutex_code_on_its_own_thread_has_locked_waits_for_it) {
+  mutex guards;
+  condition changed;
+  event unlock;
+  std::optional<mutex::guard> by_callback;
+  auto held = guards.scoped_lock().wait();
+  // Unlocking lets this callback through, on the thread that waits: it locks again, notifies, and keeps the lock.
+  auto callback = guards.lock().start([&](const result<>&) {
+    guards.unlock();
+    by_callback.emplace(guards.scoped_lock().wait());
+    changed.notify_one();
+    unlock.set();
+  });
+  std::jthread unlocks([&] {
+    unlock.wait().wait();
+    while (guards.waiting() == 0) std::this_thread::yield();
+    by_callback->unlock();
+  });
+  EXPECT_TRUE(changed.wait(held).as_result().wait());
+  EXPECT_TRUE(held.owns_lock());
+}
+
+TEST(condition, a_notification_of_one_whose_mutex_was_closed_goes_to_the_next) {
+  mutex first_mutex;
+  late_waiter second;
+  std::error_code first_error;
+  const auto waits_first = [](mutex& guards, condition& changed, std::error_code& error) -> foreign {
+    auto held = co_await guards.scoped_lock();
+    const auto outcome = co_await changed.wait(held).as_result();
+    error = outcome.error();
+  };
+  const auto first = waits_first(first_mutex, *second.changed, first_error);
+  const auto waits = waits_for_a_notification(second);
+  ASSERT_TRUE(first_mutex.try_lock());
+  second.changed->notify_one();
+  first_mutex.close();
+  EXPECT_EQ(first_error, errc::closed);
+  EXPECT_EQ(second.error, std::error_code()) << "the notification was lost";
+  first_mutex.unlock();
+}
+
 }  // namespace
 }  // namespace weir

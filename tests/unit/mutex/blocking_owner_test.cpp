@@ -1,6 +1,8 @@
 // A blocking wait in a function that a task calls: its owner is the task, as that of a co_await would be.
 
 #include <chrono>
+#include <coroutine>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -129,6 +131,56 @@ TEST(blocking_owner, of_a_thread_after_its_task_is_the_thread_again) {
   EXPECT_EQ(lock_blocking(m), std::error_code());
   EXPECT_EQ(lock_blocking(m), errc::would_deadlock);
   m.unlock();
+}
+
+TEST(blocking_owner, of_a_callback_that_a_task_lets_through_is_the_thread) {
+  thread_pool threads(1);
+  mutex m;
+  semaphore sem(0);
+  event held_by_callback;
+  std::optional<mutex::guard> by_callback;
+  auto callback = sem.acquire().start([&](const result<>&) {
+    by_callback.emplace(m.scoped_lock().wait());
+    held_by_callback.set();
+  });
+  const auto releases = [](semaphore& lets, mutex& locks) -> task<std::error_code> {
+    lets.release();
+    co_return (co_await locks.lock().as_result()).error();
+  };
+  auto locked = spawn(threads, releases(sem, m));
+  held_by_callback.wait().wait();
+  while (m.waiting() == 0 && !locked.ready()) std::this_thread::yield();
+  by_callback->unlock();
+  EXPECT_EQ(locked.get().wait(), std::error_code()) << "the task has locked nothing";
+  m.unlock();
+}
+
+/// Resumes its awaiter on the thread that calls resume().
+struct foreign_awaitable {
+  std::coroutine_handle<> waits;
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> awaiter) noexcept { waits = awaiter; }
+  void await_resume() const noexcept {}
+};
+
+TEST(blocking_owner, of_a_thread_that_has_resumed_the_last_child_of_a_when_all_is_the_thread_again) {
+  run_loop loop;
+  mutex m;
+  foreign_awaitable resumes;
+  const auto child = [](foreign_awaitable& until) -> task<> { co_await until; };
+  const auto parent = [](mutex& locks, foreign_awaitable& until, auto body) -> task<> {
+    const auto held = co_await locks.scoped_lock();
+    auto all = when_all(body(until));
+    co_await std::move(all);
+    co_await yield();
+  };
+  auto ended = spawn(loop, parent(m, resumes, child));
+  loop.finish();
+  loop.run();
+  resumes.waits.resume();  // by code that knows nothing of tasks
+  EXPECT_EQ(m.lock().within(std::chrono::seconds(0)).wait().error(), errc::timed_out) << "this thread holds nothing";
+  loop.run();
+  ended.get().wait();
 }
 
 }  // namespace

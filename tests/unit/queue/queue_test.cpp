@@ -428,5 +428,33 @@ TEST(queue, connects_tasks_with_back_pressure) {
   EXPECT_EQ(sum, 499'500);
 }
 
+TEST(queue, a_failed_try_push_leaves_an_item_of_another_type_untouched) {
+  struct base {
+    virtual ~base() = default;
+  };
+  struct derived : base {};
+  queue<std::unique_ptr<base>> q(1);
+  auto mine = std::make_unique<derived>();
+  EXPECT_TRUE(q.try_push(std::make_unique<derived>()));
+  EXPECT_FALSE(q.try_push(std::move(mine)));
+  EXPECT_TRUE(mine);
+  q.close();
+  EXPECT_FALSE(q.try_push(std::move(mine)));
+  EXPECT_TRUE(mine);
+}
+
+TEST(queue, what_is_given_back_after_a_stop_keeps_the_invariants) {
+  queue<int> q;
+  test::manual_executor executor;
+  bool resumed = false;
+  for (int i = 1; i <= 3; ++i) EXPECT_TRUE(q.try_push(i));
+  auto first = pops_on(q, executor, resumed);
+  auto second = pops_on(q, executor, resumed);
+  first.destroy();
+  EXPECT_EQ(q.stop(), 2u);
+  second.destroy();
+  EXPECT_TRUE(q.check_invariants());
+}
+
 }  // namespace
 }  // namespace weir

@@ -17,6 +17,7 @@
 #include <weir/mutex.hpp>
 #include <weir/select.hpp>
 #include <weir/semaphore.hpp>
+#include <weir/shared_mutex.hpp>
 #include <weir/task.hpp>
 
 #include <support/foreign.hpp>
@@ -226,6 +227,19 @@ TEST(select, has_room_for_eight_branches) {
   events[6]->set();
   EXPECT_EQ(won, 6u);
   for (auto& each : events) EXPECT_EQ(each->waiting(), 0u);
+}
+
+TEST(select, a_branch_that_lost_lets_go_of_what_it_was_given_when_the_callback_is_called) {
+  shared_mutex m;
+  ASSERT_TRUE(m.try_lock_shared());
+  auto mine = m.try_scoped_lock_shared();
+  event ready;
+  auto ticket = select(upgrade(std::move(mine)), ready.wait()).start([](const auto&) {});
+  EXPECT_EQ(m.readers(), 2u);
+  ready.set();
+  EXPECT_EQ(m.readers(), 1u) << "the ticket keeps the guard";
+  EXPECT_TRUE(ticket.done());
+  m.unlock_shared();
 }
 
 }  // namespace
