@@ -108,11 +108,7 @@ class condition_model {
   }
 
   void notify_one() {
-    if (!line_.empty()) {
-      const std::size_t first = line_.front();
-      decide({first}, last::granted);
-      waits_[first].alone = true;
-    }
+    notify_first();
     run_flat();
   }
   void notify_all() { all(last::granted); }
@@ -206,6 +202,13 @@ class condition_model {
     release();
   }
 
+  void notify_first() {
+    if (line_.empty()) return;
+    const std::size_t first = line_.front();
+    decide({first}, last::granted);
+    waits_[first].alone = true;
+  }
+
   std::size_t all(last verdict) {
     const auto decided = std::exchange(line_, {});
     decide(decided, verdict);
@@ -281,6 +284,10 @@ class condition_model {
     if (!runs.let_go) return end(id);
     if (!runs.has_lock) {
       runs.verdict = last::closed;
+      if (std::exchange(runs.alone, false)) {  // its notification goes to the next
+        notify_first();
+        if (runs.how.posted) run_flat();  // else it runs in the flat loop itself
+      }
       return end(id);
     }
     runs.let_go = false;

@@ -5,3 +5,5 @@
 #include <weir/weir.hpp>
 
 template weir::core::timer_source& weir::timers<weir::timer_thread>();
+
+weir::executor_ref refers_to(weir::front::target& host) { return weir::executor_ref(host); }
