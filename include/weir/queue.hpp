@@ -519,7 +519,10 @@ bool queue<T>::try_push(U&& item) {
         [](locked&) noexcept { return core::answer::not_ready; });
     return taken;
   } else {
-    if (closed() || (policy_ == when_full::wait && size() >= capacity_)) return false;  // before the item is converted
+    if constexpr (!std::is_lvalue_reference_v<U> &&
+                  !std::is_trivially_copyable_v<U>) {  // converting it would consume it
+      if (closed() || (policy_ == when_full::wait && size() >= capacity_)) return false;
+    }
     return try_push(T(std::forward<U>(item)));
   }
 }
