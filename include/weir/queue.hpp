@@ -358,7 +358,7 @@ class queue : private core::synchronizer {  // private: its close() is not that 
           std::size_t index = 0;
           while (index < numbers_.size() && numbers_[index] < number) ++index;
           items_.insert(index, std::move(item));
-          numbers_.insert(index, std::size_t{number});
+          numbers_.insert(index, number);
           note_size(lock);
           return detaches();
         }

@@ -76,7 +76,7 @@ class item_ring {
   }
 
   /// Behind the first `index`, which are moved.
-  void insert(std::size_t index, T&& item) noexcept {
+  void insert(std::size_t index, T item) noexcept {
     --first_;
     for (std::size_t i = 0; i < index; ++i) relocate(block_.at(first_ + i + 1), block_.at(first_ + i));
     std::construct_at(block_.at(first_ + index), std::move(item));
