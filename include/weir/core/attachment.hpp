@@ -58,7 +58,7 @@ class attachments {
                          std::memory_order_relaxed);  // relaxed: the owner's own from now on
   }
 
-  /// By the destructor. False: an owner has entered and has not left yet.
+  /// By the destructor. False: an owner is still inside.
   bool detach_all() noexcept {
     ring<attachment> entered;
     while (attachment* const each = all_.pop_front()) {  // before it is detached: from then on its owner may destroy it
