@@ -99,10 +99,10 @@ class one_wait {
         task_ = spawn(there_, by_coroutine<task<>>(std::move(op), *this));
         break;
       case way::callback:
-        ticket_ = std::move(op).start([this](const auto& outcome) { end(outcome); });
+        ticket_ = std::move(op).start([this](const auto& outcome) { this->end(outcome); });
         break;
       case way::thread:
-        thread_ = std::jthread([this, waited = std::move(op)]() mutable { end(std::move(waited).wait()); });
+        thread_ = std::jthread([this, waited = std::move(op)]() mutable { this->end(std::move(waited).wait()); });
         while (!ended() && !clock.fire_expired()) std::this_thread::yield();
     }
   }
