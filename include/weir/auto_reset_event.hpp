@@ -12,8 +12,8 @@
 
 #include <utility>
 
+#include <weir/core/admission.hpp>
 #include <weir/core/completion.hpp>
-#include <weir/core/operation.hpp>
 #include <weir/core/synchronizer.hpp>
 #include <weir/wait/operation.hpp>
 
@@ -55,6 +55,7 @@ class auto_reset_event : public core::synchronizer {
   [[nodiscard]] bool is_set() const noexcept { return (load() & set_bit) != 0; }
 
   /// Waits until it is set, and resets it. Fails with errc::closed.
+  using wait_op = core::admission::op<auto_reset_event, void>;
   auto wait() noexcept { return operation<wait_op>(wait_op(*this)); }
 
   /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
@@ -69,40 +70,10 @@ class auto_reset_event : public core::synchronizer {
     return (lock.state & set_bit) == 0 || !anybody_waits(lock);  // I1
   }
 
-  class wait_op {
-   public:
-    using value_type = void;
-    using node = core::waiter;
-
-    explicit wait_op(auto_reset_event& waited) noexcept : event_(&waited) {}
-
-    core::answer try_now(node& asking) noexcept {
-      const core::outcome verdict = event_->take_now();
-      return verdict == core::outcome::pending ? core::answer::not_ready : asking.decide(verdict);
-    }
-
-    core::answer start(node& starting, core::completion&) noexcept {
-      locked lock(*event_);
-      const core::outcome verdict = judge(lock.state);
-      if (verdict == core::outcome::pending) return event_->enqueue(lock, starting);
-      const core::answer decided = starting.decide(verdict);  // claim first, then take
-      if (verdict == core::outcome::granted && decided == core::answer::done) lock.state &= ~set_bit;
-      return decided;
-    }
-
-    bool withdraw(node& queued, core::completion&) noexcept {
-      locked lock(*event_);
-      return event_->unlink(lock, queued);  // I1: whoever is behind it waits for the next set
-    }
-
-    void give_back(node&) noexcept { event_->set(); }
-    void take(node&) noexcept {}
-
-   private:
-    auto_reset_event* event_;
-  };
-
  private:
+  friend struct core::admission;
+  using node = core::admission::node;
+
   static constexpr word set_bit = word{1} << own_shift;
 
   /// By I1 a newcomer that finds it set overtakes nobody.
@@ -111,33 +82,26 @@ class auto_reset_event : public core::synchronizer {
     return (state & set_bit) != 0 ? core::outcome::granted : core::outcome::pending;
   }
 
-  /// The fast path of waiting. Pending: not without waiting.
-  core::outcome take_now() noexcept {
+  static core::outcome judge(const locked& lock, core::no_request) noexcept { return judge(lock.state); }
+
+  core::outcome take_now(core::no_request wanted) noexcept {
     word seen = load();
     while ((seen & locked_bit) == 0) {
       const core::outcome verdict = judge(seen);
       if (verdict != core::outcome::granted || advance(seen, seen & ~set_bit)) return verdict;
     }
-    return take_now_slow();
+    return core::admission::take_locked(*this, wanted);
   }
 
-  [[gnu::noinline]] core::outcome take_now_slow() noexcept {
-    locked lock(*this);
-    const core::outcome verdict = judge(lock.state);
-    if (verdict == core::outcome::granted) lock.state &= ~set_bit;
-    return verdict;
-  }
+  static bool left(const locked& lock) noexcept { return (lock.state & set_bit) != 0; }
+  static void take(locked& lock, core::no_request) noexcept { lock.state &= ~set_bit; }
+  void give_back(core::no_request) noexcept { set(); }
 
   [[gnu::noinline]] void set_slow() noexcept {
     core::completion done;
     locked lock(*this);
     lock.state |= set_bit;
-    const auto left = [&] { return (lock.state & set_bit) != 0; };
-    serve(lock, done, left, [&](core::waiter& first) noexcept {
-      const core::answer given = first.decide(core::outcome::granted);
-      if (given == core::answer::done) lock.state &= ~set_bit;  // I1
-      return given;
-    });
+    core::admission::serve(*this, lock, done);  // I1
   }
 };
 

@@ -104,10 +104,8 @@ class barrier : public core::synchronizer {
   [[nodiscard]] bool check_invariants() noexcept {
     locked lock(*this);
     bool only_of_this_phase = true;
-    core::completion nobody;
-    serve(lock, nobody, [&](core::waiter& queued) noexcept {
+    for_each_undecided(lock, [&](core::waiter& queued) {
       only_of_this_phase = only_of_this_phase && static_cast<node&>(queued).phase == phase_in(lock.state);
-      return core::answer::lost;  // to the next
     });
     return only_of_this_phase                               // I1
            && left_ <= size_ && dropped_ <= size_ - left_;  // I2

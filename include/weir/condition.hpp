@@ -79,7 +79,7 @@ class condition : public core::synchronizer {
   void notify_all() noexcept {
     core::completion done;
     locked lock(*this);
-    serve(lock, done, [&](core::waiter& first) noexcept { return notify(static_cast<node&>(first)); });
+    serve<node>(lock, done, [] { return true; }, anyone, [&](node& first) { attach(first); });
   }
 
  private:
@@ -135,24 +135,19 @@ class condition : public core::synchronizer {
     bool holds = false;         // the predicate does, or has thrown
   };
 
-  core::answer notify(node& first) noexcept {
-    const core::answer given = first.decide(core::outcome::granted);
-    if (given == core::answer::done) {
-      first.by = this;
-      notified_.add(first.attached);
-    }
-    return given;
+  void attach(node& notified) noexcept {
+    notified.by = this;
+    notified_.add(notified.attached);
   }
 
   void notify_first(locked& lock, core::completion& done) noexcept {
     bool woken = false;
-    const auto left = [&] { return !woken; };
-    serve(lock, done, left, [&](core::waiter& waiting) noexcept {
-      auto& first = static_cast<node&>(waiting);
-      const core::answer given = notify(first);
-      if (given == core::answer::done) first.alone = woken = true;
-      return given;
-    });
+    serve<node>(
+        lock, done, [&] { return !woken; }, anyone,
+        [&](node& first) {
+          attach(first);
+          first.alone = woken = true;
+        });
   }
 
   void detach(node& entered) noexcept {

@@ -12,7 +12,8 @@
 #include <cstddef>
 #include <utility>
 
-#include <weir/core/operation.hpp>
+#include <weir/core/admission.hpp>
+#include <weir/core/completion.hpp>
 #include <weir/core/synchronizer.hpp>
 #include <weir/wait/operation.hpp>
 
@@ -60,16 +61,12 @@ class event : public core::synchronizer {
     core::completion done;
     locked lock(*this);
     std::size_t woken = 0;
-    const auto left = [&] { return woken == 0; };
-    serve(lock, done, left, [&](core::waiter& first) noexcept {
-      const core::answer given = first.decide(core::outcome::granted);
-      if (given == core::answer::done) ++woken;
-      return given;
-    });
+    serve<core::waiter>(lock, done, [&] { return woken == 0; }, anyone, [&](const auto&) { ++woken; });
     return woken;
   }
 
   /// Waits until it is set, or notified. Fails with errc::closed.
+  using wait_op = core::admission::op<event, void>;
   auto wait() noexcept { return operation<wait_op>(wait_op(*this)); }
 
   /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
@@ -84,47 +81,27 @@ class event : public core::synchronizer {
     return (lock.state & set_bit) == 0 || waiting() == 0;  // I1
   }
 
-  class wait_op {
-   public:
-    using value_type = void;
-    using node = core::waiter;
-
-    explicit wait_op(event& waited) noexcept : event_(&waited) {}
-
-    core::answer try_now(node& asking) noexcept { return judge(event_->load(), asking); }
-
-    core::answer start(node& starting, core::completion&) noexcept {
-      locked lock(*event_);
-      const core::answer now = judge(lock.state, starting);
-      return now == core::answer::not_ready ? event_->enqueue(lock, starting) : now;
-    }
-
-    bool withdraw(node& queued, core::completion&) noexcept {
-      locked lock(*event_);
-      return event_->unlink(lock, queued);  // whoever is behind it waits for the same
-    }
-
-    void give_back(node&) noexcept {}
-    void take(node&) noexcept {}
-
-   private:
-    static core::answer judge(word state, node& waiter) noexcept {
-      if ((state & closed_bit) != 0) return waiter.decide(core::outcome::closed);
-      if ((state & set_bit) != 0) return waiter.decide(core::outcome::granted);
-      return core::answer::not_ready;
-    }
-
-    event* event_;
-  };
-
  private:
+  friend struct core::admission;
+  using node = core::admission::node;
+
   static constexpr word set_bit = word{1} << own_shift;
+
+  static core::outcome judge(word state) noexcept {
+    if ((state & closed_bit) != 0) return core::outcome::closed;
+    return (state & set_bit) != 0 ? core::outcome::granted : core::outcome::pending;
+  }
+  static core::outcome judge(const locked& lock, core::no_request) noexcept { return judge(lock.state); }
+  [[nodiscard]] core::outcome take_now(core::no_request) const noexcept { return judge(load()); }
+  static bool left(const locked& lock) noexcept { return (lock.state & set_bit) != 0; }
+  static void take(const locked&, core::no_request) noexcept {}  // it stays set
+  static void give_back(core::no_request) noexcept {}
 
   [[gnu::noinline]] void set_slow() noexcept {
     core::completion done;
     locked lock(*this);
     lock.state |= set_bit;
-    complete_all(lock, core::outcome::granted, done);  // I1
+    core::admission::serve(*this, lock, done);  // I1
   }
 };
 

@@ -102,25 +102,20 @@ class [[nodiscard(
   T* value_ = nullptr;
 };
 
-/// The mutex's, with the way to the value as what it gives.
+/// The mutex's operation, with the way to the value as what it yields.
 template <class T>
-class guarded<T>::lock_op {
+class guarded<T>::lock_op : public mutex::lock_op<mutex::guard> {
   using mutex_op = mutex::lock_op<mutex::guard>;
 
  public:
   using value_type = reference;
-  using node = mutex_op::node;
+  using node = typename mutex_op::node;
 
-  explicit lock_op(guarded& wanted) noexcept : lock_(wanted.mutex_), value_(std::addressof(wanted.value_)) {}
+  explicit lock_op(guarded& wanted) noexcept : mutex_op(wanted.mutex_), value_(std::addressof(wanted.value_)) {}
 
-  core::answer try_now(node& asking) noexcept { return lock_.try_now(asking); }
-  core::answer start(node& starting, core::completion& done) noexcept { return lock_.start(starting, done); }
-  bool withdraw(node& queued, core::completion& done) noexcept { return lock_.withdraw(queued, done); }
-  void give_back(node& granted) noexcept { lock_.give_back(granted); }
-  reference take(node& granted) noexcept { return reference(lock_.take(granted), *value_); }
+  reference take(node& granted) noexcept { return reference(mutex_op::take(granted), *value_); }
 
  private:
-  mutex_op lock_;
   T* value_;
 };
 

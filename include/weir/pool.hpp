@@ -18,11 +18,11 @@
 #include <type_traits>
 #include <utility>
 
+#include <weir/core/admission.hpp>
 #include <weir/core/atomic.hpp>
 #include <weir/core/completion.hpp>
 #include <weir/core/front.hpp>
 #include <weir/core/held_executor.hpp>
-#include <weir/core/operation.hpp>
 #include <weir/core/synchronizer.hpp>
 #include <weir/core/task_end.hpp>
 #include <weir/core/users.hpp>
@@ -68,28 +68,9 @@ class pool_slots final : public synchronizer {
   [[nodiscard]] const platform::stop_token& stop_token() const noexcept { return token_; }
   [[nodiscard]] wait_group& unfinished() noexcept { return unfinished_; }
 
-  answer try_now(waiter& asking) noexcept {
-    locked lock(*this);
-    return judge(lock, asking);
-  }
+  using node = admission::node;
 
-  answer start(waiter& starting) noexcept {
-    locked lock(*this);
-    const answer now = judge(lock, starting);
-    return now == answer::not_ready ? enqueue(lock, starting) : now;
-  }
-
-  bool withdraw(waiter& queued) noexcept {
-    locked lock(*this);
-    return unlink(lock, queued);  // I2: those behind it still have to wait
-  }
-
-  bool try_take() noexcept {
-    locked lock(*this);
-    if (lock.closed() || !is_free()) return false;
-    take(lock);
-    return true;
-  }
+  bool try_take() noexcept { return take_now({}) == outcome::granted; }
 
   enum class end { value, exception, unstarted };
 
@@ -100,7 +81,7 @@ class pool_slots final : public synchronizer {
     if (how == end::value) add(completed_, 1);
     if (how == end::exception) add(failed_, 1);
     in_use_.store(read(in_use_) - 1, std::memory_order_relaxed);  // relaxed: written under the lock, as all of these
-    serve_free(lock, done);
+    admission::serve(*this, lock, done);                          // I2
   }
 
   void finished() noexcept {
@@ -118,7 +99,7 @@ class pool_slots final : public synchronizer {
     completion done;
     locked lock(*this);
     limit_.store(limit, std::memory_order_relaxed);  // relaxed: see free_slot
-    serve_free(lock, done);
+    admission::serve(*this, lock, done);             // I2
   }
 
   void request_stop() noexcept {
@@ -146,6 +127,7 @@ class pool_slots final : public synchronizer {
   }
 
  private:
+  friend struct admission;
   using count = platform::atomic<std::size_t>;
 
   ~pool_slots() = default;
@@ -159,23 +141,18 @@ class pool_slots final : public synchronizer {
 
   [[nodiscard]] bool is_free() const noexcept { return in_use() < limit(); }
 
-  void take(locked&) noexcept {
+  outcome take_now(no_request wanted) noexcept { return admission::take_locked(*this, wanted); }
+  outcome judge(const locked& lock, no_request) const noexcept {
+    if (lock.closed()) return outcome::closed;
+    return is_free() ? outcome::granted : outcome::pending;  // I2: if one is free nobody waits for it
+  }
+  [[nodiscard]] bool left(const locked&) const noexcept { return is_free(); }
+  void give_back(no_request) noexcept { return_slot(); }
+
+  void take(const locked&, no_request) noexcept {
     add(in_use_, 1);
     peak_.store(std::max(peak(), in_use()), std::memory_order_relaxed);  // relaxed: see free_slot
     if (unfinished_.begin()) users_.add();  // I3, I4: whoever takes is a user, or unfinished
-  }
-
-  answer judge(locked& lock, waiter& asking) noexcept {
-    if (lock.closed()) return asking.decide(outcome::closed);
-    if (!is_free()) return answer::not_ready;  // I2: if one is free nobody waits for it
-    const answer decided = asking.decide(outcome::granted);
-    if (decided == answer::done) take(lock);
-    return decided;
-  }
-
-  void serve_free(locked& lock, completion& done) noexcept {
-    const auto left = [&] { return is_free(); };
-    serve(lock, done, left, [&](waiter& first) noexcept { return judge(lock, first); });
   }
 
   held_executor where_;
@@ -402,22 +379,18 @@ class pool {
 
 /// Body is a task<T>, or what a front runs as one; Value is future<T>, or void if there is a promise.
 template <class Body, class Value>
-class pool::submit_op {
+class pool::submit_op : public core::admission::op<core::pool_slots, void> {
   struct no_promise {};
   using made = typename Body::value_type;
   using into = std::conditional_t<std::is_void_v<Value>, promise<made>, no_promise>;
 
  public:
   using value_type = Value;
-  using node = core::waiter;
+  using node = core::pool_slots::node;
 
   submit_op(core::pool_slots& slots, Body body, into given = {}) noexcept
-      : slots_(&slots), body_(std::move(body)), into_(std::move(given)) {}
+      : op(slots), slots_(&slots), body_(std::move(body)), into_(std::move(given)) {}
 
-  core::answer try_now(node& asking) noexcept { return slots_->try_now(asking); }
-  core::answer start(node& starting, core::completion&) noexcept { return slots_->start(starting); }
-  bool withdraw(node& queued, core::completion&) noexcept { return slots_->withdraw(queued); }
-  void give_back(node&) noexcept { slots_->return_slot(); }
   void unused() noexcept {
     [[maybe_unused]] const auto task = std::move(body_);
     [[maybe_unused]] const auto promised = std::move(into_);

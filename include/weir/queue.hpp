@@ -258,18 +258,14 @@ class queue : private core::synchronizer {  // private: its close() is not that 
   /// To the first popper that waits, if one does.
   bool hand_over(locked& lock, T& item, std::size_t number, core::completion& done) noexcept {
     bool taken = false;
-    const auto left = [&] { return !taken; };
-    serve(lock, done, left, [&](core::waiter& first) noexcept {
-      const core::answer given = first.decide(core::outcome::granted);
-      if (given == core::answer::done) {
-        auto& popper = static_cast<pop_node&>(first);
-        popper.item.emplace(std::move(item));
-        popper.number = number;
-        if (popper.many) attached_.add(static_cast<many_node&>(popper).attached);
-        taken = true;
-      }
-      return given;
-    });
+    serve<pop_node>(
+        lock, done, [&] { return !taken; }, anyone,
+        [&](pop_node& first) {
+          first.item.emplace(std::move(item));
+          first.number = number;
+          if (first.many) attached_.add(static_cast<many_node&>(first).attached);
+          taken = true;
+        });
     return taken;
   }
 
@@ -309,12 +305,9 @@ class queue : private core::synchronizer {  // private: its close() is not that 
 
   /// I1, after an item left. There is memory: they wait only while it is full.
   void serve_pushers(locked& lock, core::completion& done) noexcept {
-    const auto left = [&] { return !is_full(); };
-    serve(lock, done, left, [&](core::waiter& first) noexcept {
-      const core::answer given = first.decide(core::outcome::granted);
-      if (given == core::answer::done) items_.push_back(std::move(*static_cast<push_node&>(first).item));
-      return given;
-    });
+    serve<push_node>(
+        lock, done, [&] { return !is_full(); }, anyone,
+        [&](push_node& first) { items_.push_back(std::move(*first.item)); });
   }
 
   /// A pop. `wait` as for push_item.

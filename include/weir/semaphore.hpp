@@ -15,18 +15,79 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <utility>
 
+#include <weir/core/admission.hpp>
 #include <weir/core/assert.hpp>
 #include <weir/core/atomic.hpp>
-#include <weir/core/operation.hpp>
 #include <weir/core/synchronizer.hpp>
 #include <weir/wait/operation.hpp>
 
 namespace weir {
 
-class permit;
+class semaphore;
+
+/// Permits that give themselves back. Move-only; empty after release() and forget().
+class [[nodiscard(
+    "a permit that is discarded is released at once: auto permit = co_await s.scoped_acquire();")]] permit {
+ public:
+  permit() noexcept = default;
+  permit(permit&& from) noexcept
+      : semaphore_(std::exchange(from.semaphore_, nullptr)), held_(std::exchange(from.held_, 0)) {}
+  permit& operator=(permit&& from) noexcept {
+    permit taken(std::move(from));
+    std::swap(semaphore_, taken.semaphore_);
+    std::swap(held_, taken.held_);
+    return *this;
+  }
+  ~permit() { release(); }
+
+  /// How many it holds; 0: it is empty, and false.
+  [[nodiscard]] std::size_t count() const noexcept { return held_ & ~counted_bit; }
+  explicit operator bool() const noexcept { return held_ != 0; }
+
+  /// Gives them back now. It cannot fail: see semaphore::give_back for what happens past the maximum.
+  inline void release() noexcept;
+
+  /// Keeps them from being given back: the caller is responsible for them from now on.
+  inline void forget() noexcept;
+
+  /// Takes n of them out into a permit of their own. Throws std::invalid_argument if n is 0 or there are fewer.
+  permit split(std::size_t n) {
+    if (n == 0 || n > count()) {
+      throw std::invalid_argument("weir::permit::split(" + std::to_string(n) + "): it holds " +
+                                  std::to_string(count()));
+    }
+    if (n == count()) return std::move(*this);
+    held_ -= n;
+    return permit(*semaphore_, n);
+  }
+
+  /// Adds another permit's. Throws std::invalid_argument, and changes nothing, if it is of another semaphore.
+  void merge(permit&& other) {
+    if (this == &other || !other) return;
+    if (held_ != 0 && other.semaphore_ != semaphore_) {
+      throw std::invalid_argument("weir::permit::merge: the two permits, of " + std::to_string(count()) + " and " +
+                                  std::to_string(other.count()) + ", are of different semaphores");
+    }
+    if (held_ == 0) {
+      *this = std::move(other);
+    } else {
+      held_ += other.count();
+      other.forget();
+    }
+  }
+
+ private:
+  friend class semaphore;
+  inline permit(semaphore& from, std::size_t n) noexcept;
+
+  // Set where its semaphore has counted it, which a debug build does: such a permit may go to code of another build.
+  static constexpr std::size_t counted_bit = ~(std::numeric_limits<std::size_t>::max() >> 1);
+
+  semaphore* semaphore_ = nullptr;
+  std::size_t held_ = 0;  // how many permits, at most semaphore::max(), and counted_bit
+};
 
 /// state: locked, queued, closed (core/synchronizer.hpp) and
 ///   bit 3    in debt   reduce() still has to take debt_ permits out of the next releases
@@ -55,23 +116,33 @@ class semaphore : public core::synchronizer {
   }
 
   template <class Value>
-  class acquire_op;
+  using acquire_op = core::admission::op<semaphore, Value>;
 
   /// Waits for n permits and consumes them: anyone may release them. Fails with errc::closed.
-  inline auto acquire(std::size_t n = 1);
+  auto acquire(std::size_t n = 1) { return operation<acquire_op<void>>(acquire_op<void>(*this), checked_request(n)); }
 
   /// Waits for n permits that give themselves back.
-  inline auto scoped_acquire(std::size_t n = 1);
+  auto scoped_acquire(std::size_t n = 1) {
+    return operation<acquire_op<permit>>(acquire_op<permit>(*this), checked_request(n));
+  }
 
   /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
   template <class Token>
-  decltype(auto) async_acquire(Token&& token);
+  decltype(auto) async_acquire(Token&& token) {
+    return acquire()(std::forward<Token>(token));
+  }
   template <class Token>
-  decltype(auto) async_acquire(std::size_t n, Token&& token);
+  decltype(auto) async_acquire(std::size_t n, Token&& token) {
+    return acquire(n)(std::forward<Token>(token));
+  }
   template <class Token>
-  decltype(auto) async_scoped_acquire(Token&& token);
+  decltype(auto) async_scoped_acquire(Token&& token) {
+    return scoped_acquire()(std::forward<Token>(token));
+  }
   template <class Token>
-  decltype(auto) async_scoped_acquire(std::size_t n, Token&& token);
+  decltype(auto) async_scoped_acquire(std::size_t n, Token&& token) {
+    return scoped_acquire(n)(std::forward<Token>(token));
+  }
 
   /// Takes n permits if they are there and nobody waits. Throws std::invalid_argument as acquire does.
   bool try_acquire(std::size_t n = 1) {
@@ -80,7 +151,7 @@ class semaphore : public core::synchronizer {
   }
 
   /// The same; an empty permit if not.
-  inline permit try_scoped_acquire(std::size_t n = 1);
+  permit try_scoped_acquire(std::size_t n = 1) { return try_acquire(n) ? permit(*this, n) : permit(); }
 
   /// Gives n permits and hands them to those who wait. Has taken effect when it returns, and never waits for
   /// anybody. Throws std::overflow_error, and changes nothing, if more than max_permits would be available.
@@ -117,14 +188,8 @@ class semaphore : public core::synchronizer {
   /// For tests: what holds between any two calls.
   [[nodiscard]] bool check_invariants() noexcept {
     locked lock(*this);
-    bool first_fits = false;
-    core::completion nobody;
-    serve(lock, nobody, [&](core::waiter& first) noexcept {
-      first_fits = static_cast<node&>(first).count <= available_in(lock.state);
-      return core::answer::not_ready;
-    });
     const bool in_debt = (lock.state & debt_bit) != 0;
-    return !first_fits                                     // I1
+    return !core::admission::first_fits(*this, lock)       // I1
            && in_debt == (debt_ != 0)                      //
            && (!in_debt || available_in(lock.state) == 0)  // I2
            && available_in(lock.state) <= max_permits_;
@@ -132,12 +197,14 @@ class semaphore : public core::synchronizer {
 
  private:
   friend class permit;
+  friend struct core::admission;
 
   static constexpr word debt_bit = word{1} << own_shift;
   static constexpr int permit_shift = own_shift + 1;
 
   struct node : core::waiter {
     explicit node(std::size_t wanted) noexcept : count(wanted) {}
+    [[nodiscard]] std::size_t request() const noexcept { return count; }
     std::size_t count;
   };
 
@@ -173,24 +240,25 @@ class semaphore : public core::synchronizer {
   core::outcome take_now(std::size_t n, word looks_closer = locked_bit) noexcept {
     word seen = load();
     for (;;) {
-      if ((seen & looks_closer) != 0) return take_now_slow(n);
+      if ((seen & looks_closer) != 0) return core::admission::take_locked(*this, n);
       if ((seen & closed_bit) != 0) return core::outcome::closed;
       if ((seen & queued_bit) != 0 || available_in(seen) < n) return core::outcome::pending;
       if (advance(seen, seen - permits(n))) return core::outcome::granted;
     }
   }
 
-  [[gnu::noinline]] core::outcome take_now_slow(std::size_t n) noexcept {
-    locked lock(*this);
-    const core::outcome verdict = judge(lock, n);
-    if (verdict == core::outcome::granted) lock.state -= permits(n);
-    return verdict;
-  }
-
-  /// Of a newcomer: it queues behind whoever is there.
   core::outcome judge(locked& lock, std::size_t n) noexcept {
     if (lock.closed()) return core::outcome::closed;
-    return n <= available_in(lock.state) && !anybody_waits(lock) ? core::outcome::granted : core::outcome::pending;
+    return fits(lock, n) && !anybody_waits(lock) ? core::outcome::granted : core::outcome::pending;
+  }
+
+  static bool left(const locked& lock) noexcept { return available_in(lock.state) != 0; }
+  static bool fits(const locked& lock, std::size_t n) noexcept { return n <= available_in(lock.state); }
+  static void take(locked& lock, std::size_t n) noexcept { lock.state -= permits(n); }
+
+  template <class Permit>
+  Permit hold(std::size_t n) noexcept {
+    return Permit(*this, n);
   }
 
   [[gnu::noinline]] void release_slow(std::size_t n) {
@@ -222,19 +290,7 @@ class semaphore : public core::synchronizer {
     debt_ -= paid;
     if (debt_ == 0) lock.state &= ~debt_bit;
     lock.state += permits(n - paid);
-    serve_queue(lock, done);
-  }
-
-  /// I1, after permits came or a waiter left.
-  void serve_queue(locked& lock, core::completion& done) noexcept {
-    const auto left = [&] { return available_in(lock.state) != 0; };
-    serve(lock, done, left, [&](core::waiter& first) noexcept {
-      const std::size_t wanted = static_cast<node&>(first).count;
-      if (wanted > available_in(lock.state)) return core::answer::not_ready;
-      const core::answer given = first.decide(core::outcome::granted);
-      if (given == core::answer::done) lock.state -= permits(wanted);
-      return given;
-    });
+    core::admission::serve(*this, lock, done);  // I1
   }
 
   void count_scoped(std::ptrdiff_t change) noexcept {
@@ -246,151 +302,25 @@ class semaphore : public core::synchronizer {
   platform::atomic<std::ptrdiff_t> scoped_{0};  // permit objects that are counted and alive
 };
 
-/// Permits that give themselves back. Move-only; empty after release() and forget().
-class [[nodiscard(
-    "a permit that is discarded is released at once: auto permit = co_await s.scoped_acquire();")]] permit {
- public:
-  permit() noexcept = default;
-  permit(permit&& from) noexcept
-      : semaphore_(std::exchange(from.semaphore_, nullptr)), held_(std::exchange(from.held_, 0)) {}
-  permit& operator=(permit&& from) noexcept {
-    permit taken(std::move(from));
-    std::swap(semaphore_, taken.semaphore_);
-    std::swap(held_, taken.held_);
-    return *this;
-  }
-  ~permit() { release(); }
-
-  /// How many it holds; 0: it is empty, and false.
-  [[nodiscard]] std::size_t count() const noexcept { return held_ & ~counted_bit; }
-  explicit operator bool() const noexcept { return held_ != 0; }
-
-  /// Gives them back now. It cannot fail: see semaphore::give_back for what happens past the maximum.
-  void release() noexcept {
-    if (held_ == 0) return;
-    semaphore& from = *semaphore_;
-    const std::size_t n = count();
-    forget();
-    from.give_back(n);
-  }
-
-  /// Keeps them from being given back: whoever calls this answers for them.
-  void forget() noexcept {
-    if ((held_ & counted_bit) != 0) semaphore_->count_scoped(-1);
-    semaphore_ = nullptr;
-    held_ = 0;
-  }
-
-  /// Takes n of them out into a permit of their own. Throws std::invalid_argument if n is 0 or there are fewer.
-  permit split(std::size_t n) {
-    if (n == 0 || n > count()) {
-      throw std::invalid_argument("weir::permit::split(" + std::to_string(n) + "): it holds " +
-                                  std::to_string(count()));
-    }
-    if (n == count()) return std::move(*this);
-    held_ -= n;
-    return permit(*semaphore_, n);
-  }
-
-  /// Adds another permit's. Throws std::invalid_argument, and changes nothing, if it is of another semaphore.
-  void merge(permit&& other) {
-    if (this == &other || !other) return;
-    if (held_ != 0 && other.semaphore_ != semaphore_) {
-      throw std::invalid_argument("weir::permit::merge: the two permits, of " + std::to_string(count()) + " and " +
-                                  std::to_string(other.count()) + ", are of different semaphores");
-    }
-    if (held_ == 0) {
-      *this = std::move(other);
-    } else {
-      held_ += other.count();
-      other.forget();
-    }
-  }
-
- private:
-  friend class semaphore;
-  permit(semaphore& from, std::size_t n) noexcept : semaphore_(&from), held_(n) {
+inline permit::permit(semaphore& from, std::size_t n) noexcept : semaphore_(&from), held_(n) {
 #if !defined(NDEBUG)
-    held_ |= counted_bit;
-    from.count_scoped(+1);
+  held_ |= counted_bit;
+  from.count_scoped(+1);
 #endif
-  }
-
-  // Set where its semaphore has counted it, which a debug build does: such a permit may go to code of another build.
-  static constexpr std::size_t counted_bit = ~(std::numeric_limits<std::size_t>::max() >> 1);
-
-  semaphore* semaphore_ = nullptr;
-  std::size_t held_ = 0;  // how many permits, at most semaphore::max(), and counted_bit
-};
-
-/// Value is void, or permit.
-template <class Value>
-class semaphore::acquire_op {
- public:
-  using value_type = Value;
-  using node = semaphore::node;
-
-  explicit acquire_op(semaphore& from) noexcept : semaphore_(&from) {}
-
-  [[gnu::always_inline]] core::answer try_now(node& asking) noexcept {
-    const core::outcome verdict = semaphore_->take_now(asking.count);
-    return verdict == core::outcome::pending ? core::answer::not_ready : asking.decide(verdict);
-  }
-
-  core::answer start(node& starting, core::completion&) noexcept {
-    locked lock(*semaphore_);
-    const core::outcome verdict = semaphore_->judge(lock, starting.count);
-    if (verdict == core::outcome::pending) return semaphore_->enqueue(lock, starting);
-    const core::answer decided = starting.decide(verdict);  // claim first, then take
-    if (verdict == core::outcome::granted && decided == core::answer::done) lock.state -= permits(starting.count);
-    return decided;
-  }
-
-  bool withdraw(node& queued, core::completion& done) noexcept {
-    locked lock(*semaphore_);
-    const bool was_queued = semaphore_->unlink(lock, queued);
-    semaphore_->serve_queue(lock, done);
-    return was_queued;
-  }
-
-  void give_back(node& granted) noexcept { semaphore_->give_back(granted.count); }
-
-  Value take([[maybe_unused]] node& granted) noexcept {
-    if constexpr (!std::is_void_v<Value>) return permit(*semaphore_, granted.count);
-  }
-
- private:
-  semaphore* semaphore_;
-};
-
-auto semaphore::acquire(std::size_t n) {
-  return operation<acquire_op<void>>(acquire_op<void>(*this), checked_request(n));
 }
 
-auto semaphore::scoped_acquire(std::size_t n) {
-  return operation<acquire_op<permit>>(acquire_op<permit>(*this), checked_request(n));
+inline void permit::release() noexcept {
+  if (held_ == 0) return;
+  semaphore& from = *semaphore_;
+  const std::size_t n = count();
+  forget();
+  from.give_back(n);
 }
 
-permit semaphore::try_scoped_acquire(std::size_t n) { return try_acquire(n) ? permit(*this, n) : permit(); }
-
-template <class Token>
-decltype(auto) semaphore::async_acquire(Token&& token) {
-  return acquire()(std::forward<Token>(token));
-}
-
-template <class Token>
-decltype(auto) semaphore::async_acquire(std::size_t n, Token&& token) {
-  return acquire(n)(std::forward<Token>(token));
-}
-
-template <class Token>
-decltype(auto) semaphore::async_scoped_acquire(Token&& token) {
-  return scoped_acquire()(std::forward<Token>(token));
-}
-
-template <class Token>
-decltype(auto) semaphore::async_scoped_acquire(std::size_t n, Token&& token) {
-  return scoped_acquire(n)(std::forward<Token>(token));
+inline void permit::forget() noexcept {
+  if ((held_ & counted_bit) != 0) semaphore_->count_scoped(-1);
+  semaphore_ = nullptr;
+  held_ = 0;
 }
 
 }  // namespace weir

@@ -15,8 +15,8 @@
 #include <string>
 #include <utility>
 
+#include <weir/core/admission.hpp>
 #include <weir/core/completion.hpp>
-#include <weir/core/operation.hpp>
 #include <weir/core/synchronizer.hpp>
 #include <weir/wait/operation.hpp>
 
@@ -53,6 +53,7 @@ class wait_group : public core::synchronizer {
   [[nodiscard]] std::size_t count() const noexcept { return count_in(load()); }
 
   /// Waits until all are done. Fails with errc::closed.
+  using wait_op = core::admission::op<wait_group, void>;
   auto wait() noexcept { return operation<wait_op>(wait_op(*this)); }
 
   /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
@@ -66,38 +67,6 @@ class wait_group : public core::synchronizer {
     locked lock(*this);
     return count_in(lock.state) != 0 || !anybody_waits(lock);  // I1
   }
-
-  class wait_op {
-   public:
-    using value_type = void;
-    using node = core::waiter;
-
-    explicit wait_op(wait_group& waited) noexcept : group_(&waited) {}
-
-    core::answer try_now(node& asking) noexcept { return judge(group_->load(), asking); }
-
-    core::answer start(node& starting, core::completion&) noexcept {
-      locked lock(*group_);
-      const core::answer now = judge(lock.state, starting);
-      return now == core::answer::not_ready ? group_->enqueue(lock, starting) : now;
-    }
-
-    bool withdraw(node& queued, core::completion&) noexcept {
-      locked lock(*group_);
-      return group_->unlink(lock, queued);  // whoever is behind it waits for the same
-    }
-
-    void give_back(node&) noexcept {}
-    void take(node&) noexcept {}
-
-   private:
-    static core::answer judge(word state, node& waiter) noexcept {
-      if ((state & closed_bit) != 0) return waiter.decide(core::outcome::closed);
-      return count_in(state) == 0 ? waiter.decide(core::outcome::granted) : core::answer::not_ready;
-    }
-
-    wait_group* group_;
-  };
 
  protected:
   /// add() and done(), for who has to know: true, if there was none before, or is none after it.
@@ -117,6 +86,19 @@ class wait_group : public core::synchronizer {
   }
 
  private:
+  friend struct core::admission;
+  using node = core::admission::node;
+
+  static core::outcome judge(word state) noexcept {
+    if ((state & closed_bit) != 0) return core::outcome::closed;
+    return count_in(state) == 0 ? core::outcome::granted : core::outcome::pending;
+  }
+  static core::outcome judge(const locked& lock, core::no_request) noexcept { return judge(lock.state); }
+  [[nodiscard]] core::outcome take_now(core::no_request) const noexcept { return judge(load()); }
+  static bool left(const locked& lock) noexcept { return count_in(lock.state) == 0; }
+  static void take(const locked&, core::no_request) noexcept {}
+  static void give_back(core::no_request) noexcept {}
+
   static constexpr word counts(std::size_t n) noexcept { return word{n} << own_shift; }
   static constexpr std::size_t count_in(word state) noexcept { return static_cast<std::size_t>(state >> own_shift); }
 
@@ -140,7 +122,7 @@ class wait_group : public core::synchronizer {
       if (count_in(lock.state) != 0) {
         lock.state -= counts(1);
         const bool last = count_in(lock.state) == 0;
-        if (last) complete_all(lock, core::outcome::granted, told);  // I1
+        core::admission::serve(*this, lock, told);  // I1
         return last;
       }
     }

@@ -13,6 +13,8 @@
 
 namespace weir::core {
 
+struct admission;
+
 /// state_:
 ///   bit 0   locked   somebody works on the queue. Every fast path that meets it goes the slow way, so the
 ///                    holder alone changes the word, and one store publishes the new state and unlocks
@@ -55,12 +57,12 @@ class synchronizer {
   static constexpr int own_shift = 3;  // the first bit of the synchronizer's own
 
   /// Proof that the lock is held, and the state that unlocking will publish.
-  class locked {
+  class critical_section {
    public:
-    explicit locked(synchronizer& object) noexcept : state(object.lock()), object_(object) {}
-    locked(const locked&) = delete;
-    locked& operator=(const locked&) = delete;
-    ~locked() {
+    explicit critical_section(synchronizer& object) noexcept : state(object.lock()), object_(object) {}
+    critical_section(const critical_section&) = delete;
+    critical_section& operator=(const critical_section&) = delete;
+    ~critical_section() {
       state = object_.queue_.empty() ? state & ~queued_bit : state | queued_bit;
       // release: pairs with the acquire of every fast path and of lock(). The last touch of the object.
       object_.state_.store(state, std::memory_order_release);
@@ -73,6 +75,7 @@ class synchronizer {
    private:
     synchronizer& object_;
   };
+  using locked = critical_section;
 
   explicit synchronizer(word initial) noexcept : state_(initial) {}
 
@@ -112,6 +115,14 @@ class synchronizer {
     return answer::queued;
   }
 
+  /// Claim first, then take: `take(waiter)` is called only if this call has decided the waiter, and granted it.
+  template <class Node, class Take>
+  static answer decide(Node& waiting, outcome verdict, Take take) noexcept {
+    const answer decided = waiting.decide(verdict);
+    if (decided == answer::done && verdict == outcome::granted) take(waiting);
+    return decided;
+  }
+
   /// Hands the queue what there is: grants from the head while `left()` says that there is something, and
   /// `grant(waiter)` that it can be done. `grant` asks whether what is there is enough, then decides the waiter,
   /// then takes: `answer::not_ready` ends the serving, so that nothing overtakes the head.
@@ -129,6 +140,19 @@ class synchronizer {
     serve(lock, done, [] { return true; }, grant);
   }
 
+  /// The same in three answers: `left()` whether there is anything to grant, `fits(waiter)` whether it is enough for
+  /// this one, `take(waiter)` to take it.
+  template <class Node, class Left, class Fits, class Take>
+  void serve(locked& lock, completion& done, Left left, Fits fits, Take take) noexcept {
+    serve(lock, done, left, [&](waiter& first) noexcept {
+      auto& waiting = static_cast<Node&>(first);
+      return fits(waiting) ? decide(waiting, outcome::granted, take) : answer::not_ready;
+    });
+  }
+
+  /// For a `serve` in which anything that is left is enough.
+  static constexpr auto anyone = [](const waiter&) noexcept { return true; };
+
   /// The first that is queued and whose claim nobody has won. Null: there is none.
   waiter* first_undecided(locked&) noexcept {
     waiter* found = nullptr;
@@ -139,6 +163,14 @@ class synchronizer {
     return found;
   }
   bool anybody_waits(locked& lock) noexcept { return first_undecided(lock) != nullptr; }
+
+  template <class Visit>
+  void for_each_undecided(locked&, Visit visit) noexcept {
+    queue_.for_each_undecided([&](waiter& each) {
+      visit(each);
+      return true;
+    });
+  }
 
   /// False: it was not queued any more. What stands behind it may be due now: serve afterwards.
   bool unlink(locked&, waiter& queued) noexcept { return queue_.remove(queued); }
@@ -157,11 +189,13 @@ class synchronizer {
   }
 
  private:
+  friend struct admission;
+
   [[gnu::noinline]] word lock() noexcept {
     for (platform::spinner spin;; spin.step()) {
       word seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange below confirms it
       if ((seen & locked_bit) != 0) continue;
-      // acquire: pairs with the store in ~locked
+      // acquire: pairs with the store in ~critical_section
       if (state_.compare_exchange_weak(seen, seen | locked_bit, std::memory_order_acquire, std::memory_order_relaxed))
         return seen;
     }

@@ -1,0 +1,121 @@
+#pragma once
+
+// How a synchronizer with one queue admits requests: at once, or in the queue. The synchronizer defines what a request
+// takes from its state; how a wait is decided, queued and withdrawn is written here, once. The synchronizer has, as
+// private members, and befriends `admission` to call them:
+//
+//   node                    one wait: derives from core::waiter, and request() returns what it asks for
+//   take_now(request)       the fast path. The outcome; granted: it has taken. Pending: it has to wait
+//   judge(lock, request)    the outcome for a newcomer. Pending: it has to queue
+//   take(lock, request)     takes from the state what was granted
+//   left(lock)              whether anything is left to grant: asked before a waiter is touched
+//   fits(lock, request)     whether what is left is enough for this waiter; not needed if anything left is enough
+//   give_back(request)      undoes a grant that cannot be delivered
+//   hold<Value>(request)    what a scoped operation yields: a guard, a permit
+//   place(lock, node)       queues a newcomer; not needed if each one queues at the end
+
+#include <type_traits>
+
+#include <weir/core/completion.hpp>
+#include <weir/core/operation.hpp>
+#include <weir/core/synchronizer.hpp>
+#include <weir/core/waiter.hpp>
+
+namespace weir::core {
+
+/// The request of a synchronizer that has only one kind.
+struct no_request {};
+
+struct admission {
+  using critical_section = synchronizer::critical_section;
+
+  template <class Sync, class Value>
+  class op;
+
+  struct node : waiter {
+    [[nodiscard]] static no_request request() noexcept { return {}; }
+  };
+
+  /// Takes at once, or not at all: the slow path of take_now.
+  template <class Sync, class Request>
+  [[gnu::noinline]] static outcome take_locked(Sync& sync, Request wanted) noexcept {
+    critical_section lock(sync);
+    const outcome verdict = sync.judge(lock, wanted);
+    if (verdict == outcome::granted) sync.take(lock, wanted);
+    return verdict;
+  }
+
+  /// Grants the queue what is left. Called after the state has gained something or a waiter has left.
+  template <class Sync>
+  static void serve(Sync& sync, critical_section& lock, completion& done) noexcept {
+    sync.template serve<typename Sync::node>(
+        lock, done, [&] { return sync.left(lock); }, [&](const auto& first) { return fits(sync, lock, first); },
+        [&](const auto& first) { sync.take(lock, first.request()); });
+  }
+
+  /// The first waiter of the queue could be granted now. Between two critical sections it never can.
+  template <class Sync>
+  static bool first_fits(Sync& sync, critical_section& lock) noexcept {
+    const waiter* const first = sync.first_undecided(lock);
+    return first != nullptr && sync.left(lock) && fits(sync, lock, static_cast<const typename Sync::node&>(*first));
+  }
+
+ private:
+  template <class Sync, class Node>
+  static bool fits(Sync& sync, critical_section& lock, const Node& first) noexcept {
+    if constexpr (requires { sync.fits(lock, first.request()); }) {
+      return sync.fits(lock, first.request());
+    } else {
+      return true;
+    }
+  }
+
+  template <class Sync, class Node>
+  static answer place(Sync& sync, critical_section& lock, Node& newcomer) noexcept {
+    if constexpr (requires { sync.place(lock, newcomer); }) {
+      return sync.place(lock, newcomer);
+    } else {
+      return sync.enqueue(lock, newcomer);
+    }
+  }
+};
+
+/// The operation of such a synchronizer (core/operation.hpp). Value is void, or what hold() makes.
+template <class Sync, class Value>
+class admission::op {
+ public:
+  using value_type = Value;
+  using node = typename Sync::node;
+
+  explicit op(Sync& sync) noexcept : sync_(&sync) {}
+
+  [[gnu::always_inline]] answer try_now(node& asking) noexcept {
+    const outcome verdict = sync_->take_now(asking.request());
+    return verdict == outcome::pending ? answer::not_ready : asking.decide(verdict);
+  }
+
+  answer start(node& starting, completion&) noexcept {
+    critical_section lock(*sync_);
+    const outcome verdict = sync_->judge(lock, starting.request());
+    if (verdict == outcome::pending) return place(*sync_, lock, starting);
+    return Sync::decide(starting, verdict, [&](node& granted) { sync_->take(lock, granted.request()); });
+  }
+
+  bool withdraw(node& queued, completion& done) noexcept {
+    critical_section lock(*sync_);
+    const bool was_queued = sync_->unlink(lock, queued);
+    serve(*sync_, lock, done);
+    return was_queued;
+  }
+
+  void give_back(node& granted) noexcept { sync_->give_back(granted.request()); }
+
+  Value take([[maybe_unused]] node& granted) noexcept {
+    if constexpr (!std::is_void_v<Value>) return sync_->template hold<Value>(granted.request());
+  }
+
+ private:
+  Sync* sync_;
+};
+
+}  // namespace weir::core
