@@ -189,7 +189,9 @@ class condition::wait_op {
     return lock.closed() ? starting.decide(core::outcome::closed) : condition_->enqueue(lock, starting);
   }
 
-  void queued(node& waiting) noexcept {
+  static constexpr bool repeats = true;
+
+  void on_queued(node& waiting) noexcept {
     waiting.let_go = true;
     guard_->release()->unlock();
   }
@@ -199,14 +201,14 @@ class condition::wait_op {
     return condition_->unlink(lock, queued);  // whoever is behind it waits for the same
   }
 
-  bool settle(node& decided, core::waiter*, core::completion&) noexcept {
+  bool on_decided(node& decided, core::waiter*, core::completion&) noexcept {
     return !decided.let_go || !decided.relock.begin(*decided.wait);
   }
 
-  bool step_back(node& decided) noexcept { return decided.relock.withdraw(); }
+  bool cancel_stage(node& decided) noexcept { return decided.relock.withdraw(); }
 
   /// The guard holds the mutex again, unless that was closed.
-  bool again(node& told, core::outcome verdict) noexcept {
+  bool on_resumed(node& told, core::outcome verdict) noexcept {
     if (!told.let_go) return false;
     if (told.relock.outcome() != core::outcome::granted) {
       if (told.alone && told.attached.enter()) condition_->pass_on(told);

@@ -1,8 +1,8 @@
 #pragma once
 
-// A claim is what decides one wait. Whoever moves it from pending to an outcome has decided: the releaser
-// that grants, the timer, the stop callback, the ticket, close(). All the others see that they lost and
-// leave. Nothing else decides an outcome.
+// A claim decides one wait. The party that moves it from pending to an outcome has decided the wait: the releaser that
+// grants, the timer, the stop callback, the ticket, close(). All others see that they have lost, and leave. Nothing
+// else decides an outcome.
 
 #include <cstdint>
 
@@ -23,21 +23,33 @@ enum class outcome : std::uint32_t {
   granted = 7,
 };
 
-/// Who may decide it. Of a wait with no limit, ticket or select only the holder of its object's lock can:
-/// that needs no atomic step. The others are raced for.
+/// Which parties may decide a wait. If it has no limit and no ticket and is no select, only the holder of its object's
+/// lock can: that needs no atomic step. Otherwise the parties race.
 enum class deciders : std::uint8_t { lock_holder, anybody };
 
 class completion;
 struct waiter;
 
-/// Until its owner is told, a claim's work function is *how the owner is told*; telling may then reuse the
-/// work to resume the owner on an executor.
+/// Until its owner is notified, a claim's work function is how the owner is notified; notifying may then reuse the work
+/// to resume the owner on an executor.
 ///
-/// word_: an outcome, and for a wait that arms limits after it was queued
-///   arming              its starter is still at work
-///   arming + completed  decided and detached meanwhile: the starter goes on with the outcome itself
-///   completed           told; or decided when its starter was done, and to be told
-///   leaves              decided by a limit or a ticket, not under its object's lock: to be withdrawn too
+/// word_: an outcome, and for a wait whose starter arms limits three flags: arming (the starter is still at work),
+/// completed (the waiter is in no queue: the owner may be notified), leaves (given up by a limit or a ticket, not under
+/// the object's lock: it has to be withdrawn). The states, and what leads from one to the next:
+///
+///   state                                    meaning                          next
+///   pending                                  undecided, no starter at work    decide → decided; if armed → completed
+///   arming                                   undecided, being started         decide → decided in start
+///                                                                             finish_arming → pending
+///   arming + outcome [+ leaves]              decided in start: decided, not   arrive → completed in start
+///                                            yet detached                     finish_arming → decided
+///   arming + outcome + completed [+ leaves]  completed in start               finish_arming → completed; the starter
+///                                                                             resumes the owner, and withdraws the
+///                                                                             waiter if `leaves` is set
+///   outcome [+ leaves]                       decided: never armed, or         arrive → completed
+///                                            decided in start
+///   outcome + completed [+ leaves]           completed: detached, and the     reset → pending (staged operations)
+///                                            owner may be notified
 class claim : public work {
  public:
   claim() noexcept = default;
@@ -45,16 +57,16 @@ class claim : public work {
   claim& operator=(const claim&) = delete;
 
   [[nodiscard]] outcome verdict() const noexcept {
-    // relaxed: whoever acts on it was told, by something that synchronizes, or decides by compare-exchange
+    // relaxed: a party that acts on it was notified by something that synchronizes, or decides by compare-exchange
     return static_cast<outcome>(word_.load(std::memory_order_relaxed) & outcome_mask);
   }
   [[nodiscard]] bool decided() const noexcept { return verdict() != outcome::pending; }
 
-  /// True: this call decided. To be followed by taking what was granted, or by withdrawing.
+  /// True: this call has decided the wait. The caller then takes what was granted, or withdraws the waiter.
   bool decide(outcome wanted) noexcept { return decide_as(static_cast<std::uint32_t>(wanted)); }
 
-  /// The same by a limit or a ticket. To be followed by arrive(); then, if its starter is done, by withdrawing. If not,
-  /// its starter withdraws it.
+  /// The same for a limit or a ticket. The caller then calls arrive() and, if that is true, withdraws the waiter; if
+  /// not, the starter withdraws it.
   bool decide_to_leave(outcome wanted) noexcept { return decide_as(static_cast<std::uint32_t>(wanted) | leaves); }
 
   [[nodiscard]] bool leaving() const noexcept {
@@ -62,8 +74,8 @@ class claim : public work {
   }
 
   /// Before the wait can be seen by anyone.
-  void raced_by(deciders who) noexcept { deciders_ = who; }
-  [[nodiscard]] deciders raced_by() const noexcept { return deciders_; }
+  void set_deciders(core::deciders who) noexcept { deciders_ = who; }
+  [[nodiscard]] core::deciders deciders() const noexcept { return deciders_; }
 
   /// Before the wait can be seen by anyone: its starter will call finish_arming.
   void start_arming() noexcept {
@@ -71,13 +83,15 @@ class claim : public work {
     word_.store(arming, std::memory_order_relaxed);
   }
 
-  /// By the starter. True: still undecided, the owner will be told. False: it was completed meanwhile.
+  /// By the starter. True: not completed yet, and the party that completes it notifies the owner. False: completed in
+  /// start; the starter goes on with the outcome.
   bool finish_arming() noexcept {
     // acq_rel: pairs with arrive(); the last of the two sees all that the other did
     return (word_.fetch_and(~arming, std::memory_order_acq_rel) & completed) == 0;
   }
 
-  /// By its completion. True: tell the owner. False: its starter is still at work, and goes on with the outcome.
+  /// By the party that has detached it; a second call changes nothing. True: notify the owner. False: its starter is
+  /// still at work, and goes on with the outcome.
   bool arrive() noexcept {
     // relaxed: deciding has seen all that its starter did
     if (!arms_ || (word_.load(std::memory_order_relaxed) & completed) != 0) return true;
@@ -85,17 +99,17 @@ class claim : public work {
     return (word_.fetch_or(completed, std::memory_order_acq_rel) & arming) == 0;
   }
 
-  /// Once it is decided its owner can be told: nobody arms it, and nothing is left to do between.
+  /// Neither armed nor staged: its owner may be notified as soon as it is decided.
   [[nodiscard]] bool is_plain() const noexcept { return !arms_ && !settles_; }
 
-  /// What is left to do between the decision and the telling, by whoever lets the owner go on. True: tell the owner.
-  /// False: there is more to wait for, and who completes that tells it.
+  /// Runs the stage between the decision and the notification (core/staged.hpp). True: notify the owner. False: the
+  /// stage waits itself, and its completion notifies the owner.
   inline bool settle(completion& list) noexcept;
 
-  /// Of several branches the one that decided.
+  /// Records which of several branches was decided.
   inline void won_by(waiter& branch) noexcept;
 
-  /// By the owner, who was told, and waits again.
+  /// By the notified owner, which waits again.
   inline void reset() noexcept;
 
  protected:
@@ -110,32 +124,31 @@ class claim : public work {
   static constexpr std::uint32_t leaves = 0x400;
 
   bool decide_as(std::uint32_t bits) noexcept {
-    if (deciders_ == deciders::lock_holder) {
-      word_.store(bits, std::memory_order_relaxed);  // relaxed: published by the lock, and by the telling
+    if (deciders_ == core::deciders::lock_holder) {
+      word_.store(bits, std::memory_order_relaxed);  // relaxed: published by the lock, and by the notification
       return true;
     }
     std::uint32_t seen = word_.load(std::memory_order_relaxed);
     do {
       if ((seen & outcome_mask) != 0) return false;
       if ((seen & arming) == 0) bits |= completed;  // which saves arrive() its step
-      // acq_rel: the winner sees the wait as its starter left it, and who loses to it sees what it did before
+      // acq_rel: the winner sees the wait as its starter left it, and a loser sees what the winner did before
     } while (!word_.compare_exchange_weak(seen, seen | bits, std::memory_order_acq_rel, std::memory_order_relaxed));
     return true;
   }
 
   platform::atomic<std::uint32_t> word_{0};
-  deciders deciders_ = deciders::lock_holder;
+  core::deciders deciders_ = core::deciders::lock_holder;
   bool arms_ = false;
   bool settles_ = false;
 };
 
-/// The claim of a wait that is not over when it is decided: a select withdraws its other branches, a condition locks
-/// its mutex again.
+/// The claim of a staged operation (core/staged.hpp).
 class settling_claim : public claim {
  public:
   using settle_function = bool (*)(settling_claim&, completion&) noexcept;
 
-  /// The branch that decided; null if none has (pending, or given up).
+  /// The branch that was decided; null if there is none (pending, or given up).
   [[nodiscard]] waiter* winner() const noexcept { return winner_; }
 
  protected:
@@ -146,7 +159,7 @@ class settling_claim : public claim {
 
  private:
   friend class claim;
-  waiter* winner_ = nullptr;  // written by whoever decided, read by those it then lets go on
+  waiter* winner_ = nullptr;  // written by the party that decides, read by those that it then notifies
 };
 
 inline bool claim::settle(completion& list) noexcept {

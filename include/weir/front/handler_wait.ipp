@@ -182,10 +182,10 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
       self().release();  // the context is being destroyed, and the handler with it
       return;
     }
-    tell_by_posting();
+    this->run_ = &post_wait;
     const bool decided = ready();  // first: what that runs, as a barrier's function, may fire the slot
     if (auto cancels = net::get_associated_cancellation_slot(place().handler); cancels.is_connected()) {
-      this->raced_by(core::deciders::anybody);
+      this->set_deciders(core::deciders::anybody);
       cancels.template emplace<on_slot>(on_slot{this});
     }
     if (decided || !this->enqueue([this] { return taken_back(); })) post();
@@ -220,9 +220,7 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
   Derived& self() noexcept { return static_cast<Derived&>(*this); }
   auto& place() noexcept { return self().place(); }
 
-  void tell_by_posting() noexcept {
-    this->run_ = [](work& told) noexcept { of(told).post(); };
-  }
+  static void post_wait(work& notified) noexcept { of(notified).post(); }
 
   void post() noexcept {
     this->run_ = [](work& posted) noexcept { of(posted).complete(); };
@@ -239,10 +237,7 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
   }
 
   void complete() noexcept {
-    if constexpr (wait::repeating<Op>) {
-      tell_by_posting();
-      if (this->enqueue_again([this] { return taken_back(); })) return;
-    }
+    if (this->enqueue_again(&post_wait, [this] { return taken_back(); })) return;
     retire();
     auto* const thrown = platform::local<thrown_here>().by_handler;
     try {

@@ -131,7 +131,7 @@ class callback_wait final : private started,
   static callback_wait& of(work& w) noexcept { return static_cast<callback_wait&>(static_cast<state&>(w)); }
 
   void begin() {
-    this->raced_by(core::deciders::anybody);  // the ticket, from the moment that it exists
+    this->set_deciders(core::deciders::anybody);  // the ticket, from the moment that it exists
     if (!enlist()) {
       this->decide(core::outcome::cancelled);
       if constexpr (may_end_first<Where>) where_.end();

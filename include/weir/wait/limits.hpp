@@ -54,59 +54,60 @@ constexpr core::duration saturated(std::chrono::duration<Rep, Period> given) noe
   }
 }
 
-/// Said: within, until, or both. Where one of them was said there is one number: it, and from the start the deadline.
+/// A deadline, described by within, until, or both. `within` alone is stored where the deadline will be: it is turned
+/// into one when the wait starts. That saves 8 bytes in each limited wait, and only longest() knows of it.
 template <unsigned Said>
-class time_limit : public core::timer {
+class deadline : public core::timer {
  public:
-  void limit_within(core::duration longest) noexcept { within() = longest; }
-  void limit_until(core::time_point latest) noexcept { until_ = latest.time_since_epoch(); }
-
-  template <unsigned Fewer>
-  void take_over(time_limit<Fewer>& said_before) noexcept {
-    if constexpr ((Fewer & wait::within) != 0) within() = said_before.within();
-    if constexpr ((Fewer & wait::until) != 0) until_ = said_before.until_;
-  }
+  void limit_within(core::duration longest_wait) noexcept { longest() = longest_wait; }
+  void limit_until(core::time_point latest) noexcept { at_ = latest.time_since_epoch(); }
 
   void enter(core::context& where) { source_ = where.executor.timers(); }
 
   /// At the start of the wait: fixes the deadline. True: it has passed already. Throws if there are no timers.
   bool expired_at_once() {
     if constexpr ((Said & wait::within) != 0) {
-      const core::duration longest = within();
-      if (longest <= core::duration::zero()) return true;
-      const core::duration latest = Said == wait::within ? core::duration::max() : until_;
+      const core::duration wanted = longest();
+      if (wanted <= core::duration::zero()) return true;
+      const core::duration latest = Said == wait::within ? core::duration::max() : at_;
       const core::duration now = since_epoch();
-      until_ = longest < core::duration::max() - now && now + longest < latest ? now + longest : latest;
-      return until_ <= now;
+      at_ = wanted < core::duration::max() - now && now + wanted < latest ? now + wanted : latest;
+      return at_ <= now;
     } else {
       return expired();
     }
   }
 
-  /// Later.
-  bool expired() { return until_ <= since_epoch(); }
+  /// After expired_at_once(): whether the deadline has passed by now.
+  bool expired() { return at_ <= since_epoch(); }
 
   void arm(claim_function at_expiry) noexcept {
     claim = at_expiry;
-    source_->arm(*this, core::time_point(until_));
+    source_->arm(*this, core::time_point(at_));
   }
   /// False: it was not armed (any more).
   bool disarm() noexcept { return claim != nullptr && source_->disarm(*this); }
 
+ protected:
+  template <unsigned Fewer>
+  void take_over(deadline<Fewer>& described) noexcept {
+    if constexpr ((Fewer & wait::within) != 0) longest() = described.longest();
+    if constexpr ((Fewer & wait::until) != 0) at_ = described.at_;
+  }
+
  private:
   template <unsigned>
-  friend class time_limit;
+  friend class deadline;
 
-  struct nothing {
-    explicit nothing(core::duration) noexcept {}
+  struct in_place_of_deadline {
+    explicit in_place_of_deadline(core::duration) noexcept {}
   };
-  using number_of_its_own = std::conditional_t<Said == timed, core::duration, nothing>;
 
-  core::duration& within() noexcept {
+  core::duration& longest() noexcept {
     if constexpr (Said == timed) {
-      return within_;
+      return longest_;
     } else {
-      return until_;
+      return at_;
     }
   }
 
@@ -115,38 +116,89 @@ class time_limit : public core::timer {
     return source_->now().time_since_epoch();
   }
 
-  [[no_unique_address]] number_of_its_own within_{core::duration::max()};
-  core::duration until_ = core::duration::max();
+  [[no_unique_address]] std::conditional_t<Said == timed, core::duration, in_place_of_deadline> longest_{
+      core::duration::max()};
+  core::duration at_ = core::duration::max();
   core::timer_source* source_ = nullptr;
 };
 
-template <>
-class time_limit<none> {
+/// The time limit of a wait: when it expires it gives the wait up.
+template <unsigned Said, class Wait>
+class time_limit : public deadline<Said> {
+ public:
+  using deadline<Said>::take_over;
+  template <class Other>
+  void take_over(time_limit<none, Other>&) noexcept {}
+
+  /// In two steps: under the lock of the timers it only decides. If it has won, the wait cannot go away, and the rest
+  /// is done under no lock.
+  void arm() noexcept {
+    deadline<Said>::arm([](core::timer& expired) noexcept -> core::timer::fire_function {
+      if (!wait_of(expired).decide_to_leave(core::outcome::timed_out)) return nullptr;
+      return [](core::timer& won) noexcept { wait_of(won).leave(); };
+    });
+  }
+  void disarm() noexcept {
+    const Wait& wait = wait_of(*this);
+    const bool has_fired = wait.leaving() && wait.verdict() == core::outcome::timed_out;
+    if (!has_fired) deadline<Said>::disarm();
+  }
+
+ private:
+  static Wait& wait_of(core::timer& expired) noexcept {
+    return static_cast<Wait&>(static_cast<time_limit&>(static_cast<deadline<Said>&>(expired)));
+  }
+};
+
+template <class Wait>
+class time_limit<none, Wait> {
  public:
   void enter(core::context&) noexcept {}
   static constexpr bool expired_at_once() noexcept { return false; }
   static constexpr bool expired() noexcept { return false; }
+  template <class Other>
+  void take_over(time_limit<none, Other>&) noexcept {}
+  void arm() noexcept {}
+  void disarm() noexcept {}
 };
 
+/// The stop token of a wait: a stop request gives the wait up.
 template <bool Used, class Wait>
-struct stop_limit {};
+class stop_limit {
+ public:
+  template <class Other>
+  void take_over(stop_limit<false, Other>&) noexcept {}
+  static constexpr bool stop_requested() noexcept { return false; }
+  void arm() noexcept {}
+  void disarm() noexcept {}
+};
 
-/// A stop callback that has won takes its own registration away, which inside the callback does not wait: so the owner
-/// never waits for what runs inside request_stop() after it, which may be the code of others that this let through.
 template <class Wait>
-struct stop_limit<true, Wait> {
+class stop_limit<true, Wait> {
+ public:
+  void limit_stop(platform::stop_token stop) noexcept { token_ = std::move(stop); }
+  template <class Other>
+  void take_over(stop_limit<true, Other>& described) noexcept {
+    token_ = std::move(described.token_);
+  }
+  template <class Other>
+  void take_over(stop_limit<false, Other>&) noexcept {}
+
+  [[nodiscard]] bool stop_requested() const noexcept { return token_.stop_requested(); }
+  void arm() noexcept { registration_.emplace(token_, on_stop{static_cast<Wait*>(this)}); }
+  void disarm() noexcept { registration_.reset(); }
+
+ private:
+  template <bool, class>
+  friend class stop_limit;
+
   struct on_stop {
     Wait* wait;
-    void operator()() const noexcept {
-      Wait& waiting = *wait;  // this object goes with its registration
-      if (!waiting.decide_to_leave(core::outcome::cancelled) || !waiting.arrive()) return;
-      waiting.registration.reset();
-      Wait::leave(waiting);
-    }
+    void operator()() const noexcept { wait->give_up(core::outcome::cancelled); }  // which destroys this object
   };
 
-  platform::stop_token token;
-  std::optional<platform::stop_callback<on_stop>> registration;
+  platform::stop_token token_;
+  std::optional<platform::stop_callback<on_stop>> registration_;
 };
 
 }  // namespace weir::wait

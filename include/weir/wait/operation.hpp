@@ -189,7 +189,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
   template <class Callback>
     requires std::is_invocable_v<Callback&, result<value_type>>
   ticket start(Callback callback) && {
-    static_assert(!wait::repeating<Op>, "condition::wait is for co_await and wait(): its waiter holds a guard");
+    static_assert(!core::stages<Op>::repeats, "condition::wait is for co_await and wait(): its waiter holds a guard");
     return wait::callback_wait<Op, Limits, Where, Callback>::start(description(), where_, std::move(callback));
   }
 
@@ -284,10 +284,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
   void resume_owner() noexcept {
     this->run_ = [](work& posted) noexcept {
       auto& self = of(posted);
-      if constexpr (wait::repeating<Op>) {
-        self.run_ = &told;
-        if (self.enqueue_again()) return;
-      }
+      if (self.enqueue_again(&told)) return;
       const core::running_task resumed(self.where_.context());
       std::coroutine_handle<>::from_address(self.owner_).resume();
     };
@@ -300,7 +297,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
     this->run_ = [](work& told) noexcept { static_cast<platform::parker*>(of(told).owner_)->unpark(); };
     auto& loop = core::flat_loop::current();
     loop.run();  // whoever is behind this completion neither waits with it nor behind it
-    for (bool queued = this->enqueue(); queued; queued = this->enqueue_again()) {
+    for (bool queued = this->enqueue(); queued; queued = this->enqueue_again(this->run_)) {
       loop.run();  // whom this has let through
       core::park(sleeper);
     }

@@ -42,7 +42,7 @@ template <class Op, unsigned Limits, class Where>
 struct branch<operation<Op, Limits, Where>> {
   static constexpr bool is_operation = true;
   static constexpr bool is_select = requires { Op::is_select; };
-  static constexpr bool is_one_wait = !settling<Op>;
+  static constexpr bool is_one_wait = !core::staged<Op>;
   static constexpr bool is_plain = (Limits & limited) == 0 && std::is_same_v<Where, own_context>;
   static constexpr bool reports = (Limits & as_result) != 0;
 
@@ -58,6 +58,10 @@ class select_op {
   static constexpr std::size_t count = sizeof...(Branch);
   template <std::size_t I>
   using branch_at = branch<std::tuple_element_t<I, std::tuple<Branch...>>>;
+  template <class Op>
+  using traits = core::operation_traits<std::remove_reference_t<Op>>;
+  template <std::size_t I>
+  using traits_at = traits<typename branch_at<I>::op>;
 
  public:
   using value_type = std::variant<typename branch<Branch>::alternative...>;
@@ -68,11 +72,8 @@ class select_op {
     explicit node(Branch&... described) noexcept : branches(described.described_node()...) {}
 
     void enter(core::context& where) {
-      std::apply([&](auto&... each) { (enter_one(each, where), ...); }, branches);
-    }
-    template <class One>
-    static void enter_one(One& one, core::context& where) {
-      if constexpr (requires { one.enter(where); }) one.enter(where);
+      std::apply([&](auto&... each) { (core::operation_traits<typename branch<Branch>::op>::enter(each, where), ...); },
+                 branches);
     }
 
     std::tuple<typename branch<Branch>::node...> branches;
@@ -82,7 +83,7 @@ class select_op {
 
   /// What its branches refer to comes along.
   void take_along() noexcept {
-    std::apply([](auto&... op) { (take_along(op), ...); }, ops_);
+    each_op([](auto& op, std::size_t) { traits<decltype(op)>::take_along(op); });
   }
 
   core::answer try_now(node& asking) noexcept {
@@ -113,8 +114,12 @@ class select_op {
     return was_queued;
   }
 
-  /// Who gave up has withdrawn all branches.
-  bool settle(node& decided, core::waiter* winner, core::completion& list) noexcept {
+  void on_queued(node&) noexcept {}
+  bool on_resumed(node&, core::outcome) noexcept { return false; }
+  bool cancel_stage(node&) noexcept { return false; }
+
+  /// Withdraws the branches that have lost. A party that gives the select up has withdrawn all of them already.
+  bool on_decided(node& decided, core::waiter* winner, core::completion& list) noexcept {
     if (winner == nullptr) return true;
     each_of(decided, [&](auto& op, auto& each) {
       if (&each != winner) op.withdraw(each, list);
@@ -134,7 +139,7 @@ class select_op {
     bool undone = true;
     if (granted.wait->verdict() == core::outcome::granted) {
       at(*winner_of(granted),
-         [&]<std::size_t I>() { undone = core::given_back(std::get<I>(ops_), std::get<I>(granted.branches)); });
+         [&]<std::size_t I>() { undone = traits_at<I>::give_back(std::get<I>(ops_), std::get<I>(granted.branches)); });
     }
     return undone;
   }
@@ -152,52 +157,39 @@ class select_op {
 
  private:
   void unused(std::size_t winner) noexcept {
-    std::size_t index = 0;
-    const auto lost = [&](auto& op) {
-      if constexpr (requires { op.unused(); }) {
-        if (index != winner) op.unused();
-      }
-      ++index;
-    };
-    std::apply([&](auto&... op) { (lost(op), ...); }, ops_);
-  }
-
-  template <class Op>
-  static void take_along([[maybe_unused]] Op& op) noexcept {
-    if constexpr (requires { op.take_along(); }) op.take_along();
+    each_op([&](auto& op, std::size_t index) {
+      if (index != winner) traits<decltype(op)>::unused(op);
+    });
   }
 
   template <std::size_t I>
   result<value_type> take_branch(node& granted) {
-    using value = typename branch_at<I>::value;
-    auto& op = std::get<I>(ops_);
-    auto& mine = std::get<I>(granted.branches);
     constexpr auto in_place = std::in_place_index<I>;
+    const core::outcome verdict = granted.wait->verdict();
+    using value = typename branch_at<I>::value;
     if constexpr (branch_at<I>::reports) {
-      if (granted.wait->verdict() != core::outcome::granted) {
-        return result<value_type>(std::in_place, in_place, static_cast<errc>(granted.wait->verdict()));
+      if (verdict != core::outcome::granted) {
+        return result<value_type>(std::in_place, in_place, static_cast<errc>(verdict));
       }
     }
-    if constexpr (std::is_same_v<decltype(op.take(mine)), result<value>>) {
-      auto made = op.take(mine);
-      if constexpr (branch_at<I>::reports) {
-        return result<value_type>(std::in_place, in_place, std::move(made));
-      } else {
-        if (made.exception()) return result<value_type>::failure(made.exception());
-        if (!made) return made.error();
-        if constexpr (std::is_void_v<value>)
-          return result<value_type>(std::in_place, in_place);
-        else
-          return result<value_type>(std::in_place, in_place, std::move(*made));
-      }
-    } else if constexpr (std::is_void_v<value>) {
-      op.take(mine);
-      return result<value_type>(std::in_place, in_place);
-    } else if constexpr (branch_at<I>::reports) {
-      return result<value_type>(std::in_place, in_place, std::in_place, op.take(mine));
+    result<value> taken = traits_at<I>::take(std::get<I>(ops_), std::get<I>(granted.branches));
+    if constexpr (branch_at<I>::reports) {
+      return result<value_type>(std::in_place, in_place, std::move(taken));
     } else {
-      return result<value_type>(std::in_place, in_place, op.take(mine));
+      if (taken.exception()) return result<value_type>::failure(taken.exception());
+      if (!taken) return taken.error();
+      if constexpr (std::is_void_v<value>) {
+        return result<value_type>(std::in_place, in_place);
+      } else {
+        return result<value_type>(std::in_place, in_place, std::move(*taken));
+      }
     }
+  }
+
+  template <class Call>
+  void each_op(Call call) noexcept {
+    std::size_t index = 0;
+    std::apply([&](auto&... op) { (call(op, index++), ...); }, ops_);
   }
 
   /// Calls call(op, node) for each branch in the order listed, until one says true.

@@ -21,13 +21,13 @@ namespace weir {
 namespace wait {
 
 /// A template, so that only files that sleep compile it: a library that does stays loaded (core::stays_loaded).
-template <class TimeLimit>
+template <class Deadline>
 class basic_sleep_op {
  public:
   using value_type = void;
 
   struct node : core::waiter {
-    struct alarm : TimeLimit {
+    struct alarm : Deadline {
       waiter* sleeper = nullptr;
     };
 
@@ -80,7 +80,7 @@ class basic_sleep_op {
   core::time_point latest_;
 };
 
-using sleep_op = basic_sleep_op<time_limit<timed>>;
+using sleep_op = basic_sleep_op<deadline<timed>>;
 
 }  // namespace wait
 

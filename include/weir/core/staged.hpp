@@ -1,0 +1,108 @@
+#pragma once
+
+// Staged operations: those that are not over when their wait is decided. A select then withdraws its other branches; a
+// condition locks its mutex again, looks at its predicate, and may wait once more. Such an operation has, besides the
+// functions of core/operation.hpp:
+//
+//   on_queued(node)                  called by the starter once the node is queued, before the owner can be notified:
+//                                    condition unlocks its mutex here.
+//   on_decided(node, winner, list)   called between the decision and the notification, by the party that decided.
+//                                    `winner` is the waiter that was decided; null if the wait was given up. False: the
+//                                    next stage has to wait too, and its completion runs node.wait.
+//   on_resumed(node, verdict)        called by the owner, in its own context. True: it waits once more. An operation
+//   that
+//                                    may answer so declares `static constexpr bool repeats = true`.
+//   cancel_stage(node)               the owner is going away: withdraws the wait that on_decided began. True if it was
+//                                    still queued.
+//   outcome(node, verdict)           what the stages have come to. give_back is called whatever this is.
+//
+// stages<Op> answers for every operation, so that wait/wait_state.hpp asks no questions.
+
+#include <concepts>
+
+#include <weir/core/claim.hpp>
+#include <weir/core/completion.hpp>
+#include <weir/core/flat_loop.hpp>
+#include <weir/core/operation.hpp>
+#include <weir/core/waiter.hpp>
+
+namespace weir::core {
+
+template <class Op>
+concept staged =
+    waitable<Op> && requires(Op& op, typename Op::node& node, waiter* winner, completion& list, outcome verdict) {
+      { op.on_queued(node) } noexcept;
+      { op.on_decided(node, winner, list) } noexcept -> std::same_as<bool>;
+      { op.on_resumed(node, verdict) } noexcept -> std::same_as<bool>;
+      { op.cancel_stage(node) } noexcept -> std::same_as<bool>;
+      { op.outcome(node, verdict) } noexcept -> std::same_as<outcome>;
+    };
+
+/// For an owner that cannot be withdrawn between two waits of one operation. An Asio handler can be, by its slot.
+struct never_withdrawn {
+  bool operator()() const noexcept { return false; }
+};
+
+/// An operation of one stage: it is over when it is decided.
+template <class Op>
+struct stages {
+  using node = typename Op::node;
+  using claim = core::claim;
+  struct starting {};
+
+  static constexpr bool several = false;
+  static constexpr bool repeats = false;
+
+  template <class Wait>
+  static void begin(Wait&) noexcept {}
+  template <class Wait, class Withdrawn>
+  static bool wait_again(Wait&, work::function, Withdrawn) noexcept {
+    return false;
+  }
+  static void on_queued(Op&, node&) noexcept {}
+  static bool cancel_stage(Op&, node&) noexcept { return false; }
+  static outcome outcome_of(const Op&, const node&, outcome verdict) noexcept { return verdict; }
+};
+
+template <staged Op>
+struct stages<Op> {
+  using node = typename Op::node;
+  using claim = settling_claim;
+  using starting = flat_loop::scope;  // what on_queued lets through without an executor runs after the start
+
+  static constexpr bool several = true;
+  static constexpr bool repeats = requires { Op::repeats; };
+
+  template <class Wait>
+  static void begin(Wait& wait) noexcept {
+    wait.settle_ = [](settling_claim& decided, completion& list) noexcept {
+      auto& self = static_cast<Wait&>(decided);
+      return self.op_.on_decided(self.node_, decided.winner(), list);
+    };
+  }
+
+  /// By the owner, in its own context, once it was notified. True: it waits again, will be notified by `notify`, and
+  /// must not touch the wait. False: the outcome stands.
+  template <class Wait, class Withdrawn>
+  static bool wait_again([[maybe_unused]] Wait& wait, [[maybe_unused]] work::function notify,
+                         [[maybe_unused]] Withdrawn withdrawn) noexcept {
+    if constexpr (repeats) {
+      wait.run_ = notify;
+      for (wait.finish(); wait.op_.on_resumed(wait.node_, wait.verdict()); wait.finish()) {
+        wait.reset();
+        const bool cancelled = withdrawn() && wait.decide(outcome::cancelled);
+        if (cancelled || wait.stopped() || wait.timed_out(wait.expired())) return false;
+        if (wait.queue_up()) return true;
+      }
+    }
+    return false;
+  }
+
+  static void on_queued(Op& op, node& queued) noexcept { op.on_queued(queued); }
+  static bool cancel_stage(Op& op, node& settling) noexcept { return op.cancel_stage(settling); }
+  static outcome outcome_of(const Op& op, const node& decided, outcome verdict) noexcept {
+    return op.outcome(decided, verdict);
+  }
+};
+
+}  // namespace weir::core
