@@ -1,4 +1,4 @@
-// Many changes, few writes: whoever saves is told that there is something to save, not how often.
+// Many changes, few writes: the saving task learns that there is something to save, not how often it changed.
 
 #include <atomic>
 #include <chrono>
@@ -18,7 +18,7 @@ struct document {
 weir::task<> edit(document& doc, int times) {
   for (int i = 0; i < times; ++i) {
     ++doc.version;
-    doc.changed.set();  // set already: the next save will have this change too
+    doc.changed.set();  // no effect if already set: the next save includes this change too
     if (i % 10 == 9) co_await weir::yield();
   }
 }
@@ -26,7 +26,7 @@ weir::task<> edit(document& doc, int times) {
 weir::task<int> save(document& doc, int last) {
   int saves = 0;
   for (int saved = 0; saved < last; ++saves) {
-    co_await doc.changed.wait();  // and resets it: what changes from now on sets it again
+    co_await doc.changed.wait();  // resets the event: any later change sets it again
     saved = doc.version;
     co_await weir::yield();  // writes the file
   }
@@ -41,7 +41,7 @@ int main() {
   auto [saves, nothing] = weir::sync_wait(weir::when_all(save(doc, 100), edit(doc, 100)));
   bool right = saves > 0 && saves < 100 && doc.version == 100;
 
-  // Sets do not add up, and a wait that gave up has used up none.
+  // Sets do not accumulate, and a wait that timed out has consumed none.
   weir::auto_reset_event twice;
   twice.set();
   twice.set();

@@ -1,4 +1,4 @@
-// Cells that compute in step: each reads its neighbours of the step before.
+// Cells that compute in lockstep: each reads its neighbours' values of the previous step.
 
 #include <algorithm>
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace {
 struct row {
   std::vector<int> now;
   std::vector<int> next = now;
-  weir::barrier step{now.size(), [this] { std::swap(now, next); }};  // by the last to arrive, before anybody goes on
+  weir::barrier step{now.size(), [this] { std::swap(now, next); }};  // run by the last to arrive
 };
 
 weir::task<> cell(row& cells, std::size_t i, int steps) {
@@ -21,7 +21,7 @@ weir::task<> cell(row& cells, std::size_t i, int steps) {
     const auto left = i == 0 ? i : i - 1;
     const auto right = std::min(i + 1, cells.now.size() - 1);
     cells.next[i] = std::max({cells.now[left], cells.now[i], cells.now[right]});
-    co_await cells.step.arrive_and_wait();  // nobody begins the next step before all have ended this one
+    co_await cells.step.arrive_and_wait();  // waits until every cell has finished this step
   }
 }
 // [barrier]

@@ -1,4 +1,4 @@
-// Items are taken in batches: a full one, or after a while as many as there are.
+// Items are taken in batches: a full batch, or after a time limit the items that there are.
 
 #include <chrono>
 #include <utility>
@@ -26,9 +26,9 @@ weir::task<> add(batch& to, int item) {
 weir::task<std::vector<int>> take(batch& from, std::chrono::milliseconds longest) {
   auto held = co_await from.mutex.scoped_lock();
   auto full = [&from] { return from.items.size() >= 3; };
-  auto in_time = co_await from.grown.wait(held, full).within(longest);  // others lock the mutex meanwhile
-  if (!in_time && !held) co_return {};      // the mutex was closed: the only case in which it is not held
-  co_return std::exchange(from.items, {});  // a full batch, or what there is by now
+  auto in_time = co_await from.grown.wait(held, full).within(longest);  // the mutex is unlocked while it waits
+  if (!in_time && !held) co_return {};      // the mutex was closed: the only case in which it is not locked again
+  co_return std::exchange(from.items, {});  // a full batch, or after a time-out the items so far
 }
 // [condition]
 

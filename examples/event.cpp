@@ -1,4 +1,4 @@
-// Requests wait until a server is up; those that come later find it so.
+// Requests wait until a server is up; later requests do not have to wait.
 
 #include <string>
 #include <vector>
@@ -14,14 +14,14 @@ struct server {
 
 // [event]
 weir::task<std::string> request(server& wanted) {
-  co_await wanted.up.wait();  // returns at once when it is set already
-  co_return wanted.address;   // what was written before set() is seen after wait()
+  co_await wanted.up.wait();  // does not wait if the event is already set
+  co_return wanted.address;   // writes before set() are visible after wait()
 }
 
 weir::task<> boot(server& booting) {
   co_await weir::yield();  // reads its configuration
   booting.address = "10.0.0.1";
-  booting.up.set();  // lets all through that wait, and all that come
+  booting.up.set();  // completes all current waits; later waits complete at once
 }
 // [event]
 

@@ -1,4 +1,4 @@
-// The sizes of many files, in their order, four read at once; then all of them are thrown away, one after the other.
+// Reads the sizes of many files, at most four at a time, in file order; then removes them one by one.
 
 #include <chrono>
 #include <cstddef>
@@ -28,7 +28,7 @@ weir::task<> remove(std::string file, names& removed) {
 }
 
 weir::task<std::size_t> clean_up(weir::thread_pool& threads, const names& files, names& removed) {
-  auto sizes = co_await weir::map(threads, files, 4, size_of);  // four at once; the sizes in the order of the files
+  auto sizes = co_await weir::map(threads, files, 4, size_of);  // at most four at a time; results in file order
   auto remove_one = [&removed](const std::string& file) { return remove(file, removed); };
   co_await weir::for_each(threads, files, 1, remove_one);  // one at a time
   co_return std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});

@@ -1,4 +1,4 @@
-// An interface of callbacks becomes one that can be awaited; a server answers each request to whoever made it.
+// Wraps a callback interface in a future; then a server that sends each answer through a oneshot.
 
 #include <exception>
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace {
 
-/// Somebody else's: calls back from a thread of its own.
+/// A third-party class that calls back from its own thread.
 class reader {
  public:
   void read(const std::string& name, std::function<void(bool, std::string)> then) {
@@ -26,7 +26,7 @@ class reader {
 
 // [future]
 weir::future<std::string> read(reader& files, const std::string& name) {
-  auto made = std::make_shared<weir::promise<std::string>>();  // a std::function wants copies
+  auto made = std::make_shared<weir::promise<std::string>>();  // a std::function must be copyable
   auto text = made->get_future();
   files.read(name, [made](bool found, std::string read) {
     if (found) {

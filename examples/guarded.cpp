@@ -1,4 +1,4 @@
-// A stock that can only be reached under its lock.
+// A stock that can only be accessed under its lock.
 
 #include <map>
 #include <string>
@@ -13,7 +13,7 @@ namespace {
 using stock = weir::guarded<std::map<std::string, int>>;
 
 weir::task<bool> order(stock& goods, std::string what) {
-  auto shelf = co_await goods.lock();  // the only way to the map
+  auto shelf = co_await goods.lock();  // the only way to access the map
   const auto found = shelf->find(what);
   if (found == shelf->end() || found->second == 0) co_return false;
   co_await weir::yield();  // writes it into the ledger: the stock stays locked

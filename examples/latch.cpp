@@ -1,4 +1,4 @@
-// Requests are answered once all parts of a server are loaded, by whichever threads.
+// Requests are answered once all parts of a server have been loaded.
 
 #include <array>
 #include <chrono>
@@ -21,13 +21,13 @@ struct server {
 weir::task<> load(server& at, std::size_t part, std::string from) {
   co_await weir::sleep_for(1ms);  // reads the file
   at.parts[part] = from;
-  at.loading.count_down();  // the last one opens it
+  at.loading.count_down();  // the last call opens the latch
 }
 
 weir::task<std::string> request(server& at) {
-  auto loaded = co_await at.loading.wait().within(10s);  // returns at once when it is open
+  auto loaded = co_await at.loading.wait().within(10s);  // does not wait if the latch is open
   if (!loaded) co_return "not up yet";
-  co_return at.parts[0] + at.parts[1] + at.parts[2];  // what was written before counting down is seen after the wait
+  co_return at.parts[0] + at.parts[1] + at.parts[2];  // writes before count_down() are visible here
 }
 // [latch]
 

@@ -1,4 +1,4 @@
-// A mutex that may be held across a co_await, and that tells its owner of a mistake instead of hanging.
+// A mutex that may be held across a co_await, and that reports a second lock by its owner instead of hanging.
 
 #include <system_error>
 #include <vector>
@@ -18,12 +18,12 @@ weir::task<> deposit(account& to, int amount) {
   const int before = to.balance;
   co_await weir::yield();  // asks the database: other tasks run, the account stays locked
   to.balance = before + amount;
-}  // unlocks, and hands the mutex to the one that has waited longest
+}  // unlocks, and hands the mutex to the first waiter
 
 weir::task<bool> deposit_twice(account& to, int amount) {
   auto lock = co_await to.mutex.scoped_lock();
   try {
-    co_await deposit(to, amount);  // locks again what this very task holds
+    co_await deposit(to, amount);  // locks a mutex that this chain of tasks already holds
   } catch (const std::system_error& e) {
     co_return e.code() == weir::errc::would_deadlock;
   }

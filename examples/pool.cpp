@@ -1,4 +1,4 @@
-// Many pages are fetched, five at once; some fail, and that is their future's affair.
+// Fetches many pages, at most five at a time; a fetch that fails reports it through its future.
 
 #include <chrono>
 #include <cstddef>
@@ -30,14 +30,14 @@ weir::task<summary> crawl(weir::thread_pool& threads, int pages) {
   weir::pool fetches(threads, 5);
   std::vector<weir::future<std::string>> texts;
   for (int page = 0; page < pages; ++page) {
-    auto text = co_await fetches.submit(fetch(page));  // waits while five are under way
+    auto text = co_await fetches.submit(fetch(page));  // waits while five tasks are running
     texts.push_back(std::move(text));
   }
-  co_await fetches.join();  // until nothing runs: all futures are ready
+  co_await fetches.join();  // waits until no task is running: all futures are ready
 
   summary seen{.most_at_once = fetches.peak()};
   for (auto& text : texts) {
-    auto got = co_await text.get().as_result();  // an exception reaches its future, never the pool
+    auto got = co_await text.get().as_result();  // a task's exception is stored in its future, never in the pool
     ++(got ? seen.found : seen.missing);
   }
   co_return seen;

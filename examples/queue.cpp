@@ -1,4 +1,5 @@
-// A producer and two consumers, with back-pressure and a clean end; then a push that gives up keeps its item.
+// A producer and two consumers, with back-pressure and a clean end; then a push_from that times out leaves its item
+// untouched.
 
 #include <chrono>
 #include <memory>
@@ -13,7 +14,7 @@ namespace {
 // [queue]
 weir::task<> produce(weir::queue<int>& jobs) {
   for (int job = 1; job <= 100; ++job) co_await jobs.push(job);  // waits while the queue is full
-  jobs.close();                                                  // no more; what is inside is still popped
+  jobs.close();                                                  // no more pushes; the items inside can still be popped
 }
 
 weir::task<int> consume(weir::queue<int>& jobs) {
@@ -29,7 +30,7 @@ weir::task<int> consume(weir::queue<int>& jobs) {
 // [item]
 bool offer(weir::queue<std::unique_ptr<int>>& jobs, std::unique_ptr<int>& job) {
   const auto pushed = jobs.push_from(job).within(5ms).wait();
-  return pushed.has_value();  // if not, `job` is untouched
+  return pushed.has_value();  // if false, `job` is untouched
 }
 // [item]
 

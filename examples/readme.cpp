@@ -1,4 +1,4 @@
-// Ten pages are fetched at once, but never over more than three connections.
+// Ten tasks fetch pages concurrently, over at most three connections at a time.
 
 #include <chrono>
 #include <string>
@@ -13,14 +13,14 @@ namespace {
 
 // [readme]
 weir::task<std::string> fetch(weir::semaphore& connections, int page) {
-  auto connection = co_await connections.scoped_acquire().within(500ms);  // wait your turn, but not for ever
+  auto connection = co_await connections.scoped_acquire().within(500ms);  // waits in FIFO order, for at most 500 ms
   if (!connection) co_return "busy";
-  co_await weir::sleep_for(2ms);  // talk to the server: no thread is blocked meanwhile
+  co_await weir::sleep_for(2ms);  // talks to the server; no thread is blocked
   co_return "page " + std::to_string(page);
-}  // the connection is given back here
+}  // the permit is released here
 
 weir::task<std::vector<std::string>> fetch_all(int pages) {
-  weir::semaphore connections(3);  // three at once, the others in the order in which they came
+  weir::semaphore connections(3);  // at most three fetches at a time; the others wait in arrival order
   std::vector<weir::task<std::string>> fetches;
   for (int page = 0; page < pages; ++page) fetches.push_back(fetch(connections, page));
   co_return co_await weir::when_all(std::move(fetches));

@@ -1,4 +1,4 @@
-// A journal whose functions lock it, and use each other.
+// A journal whose functions each lock it and call one another.
 
 #include <cstddef>
 #include <string>
@@ -21,8 +21,8 @@ weir::task<> write(journal& to, std::string line) {
 }
 
 weir::task<> write_all(journal& to, std::vector<std::string> lines) {
-  auto held = co_await to.mutex.scoped_lock();              // nobody writes between these lines
-  for (const auto& line : lines) co_await write(to, line);  // locks again: the same chain of tasks may
+  auto held = co_await to.mutex.scoped_lock();              // no other writer comes between these lines
+  for (const auto& line : lines) co_await write(to, line);  // locks again: same chain of tasks, same owner
 }
 // [recursive_mutex]
 
@@ -44,7 +44,7 @@ int main() {
     if (one.text[at] == 'a') right = right && one.text.substr(at, 3) == "abc";
   }
 
-  // An owner by name, where weir cannot see who asks: a callback.
+  // A callback has no owner that weir knows of, so it passes an owner_id.
   const auto me = weir::owner_id::make();
   int locked = 0;
   auto first = one.mutex.lock(me).start([&](weir::result<> got) { locked += got ? 1 : 0; });

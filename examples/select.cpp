@@ -1,4 +1,4 @@
-// The first of several: work, or the order to stop, or nothing for too long.
+// Waits for a request or for a stop signal, with a time limit on both.
 
 #include <chrono>
 #include <string>
@@ -16,8 +16,8 @@ weir::task<std::string> serve(weir::queue<std::string>& requests, weir::event& s
   std::string served;
   for (;;) {
     auto first = co_await weir::select(stop.wait(), requests.pop()).within(100ms);
-    if (!first) co_return served + "idle";                  // nothing came: nothing was taken
-    if (first->index() == 0) co_return served + "stopped";  // both were ready: the first listed wins
+    if (!first) co_return served + "idle";                  // timed out: no request was taken
+    if (first->index() == 0) co_return served + "stopped";  // if both are ready, the first listed wins
     auto request = std::get<1>(std::move(*first));
     if (!request) co_return served + "closed";
     served += *request + " ";

@@ -15,15 +15,15 @@ struct seen {
 
 // [semaphore]
 weir::task<> visit(weir::semaphore& seats, seen& inside) {
-  auto seat = co_await seats.scoped_acquire();  // waits for a free seat, first come, first served
+  auto seat = co_await seats.scoped_acquire();  // waits for a free seat, in FIFO order
   inside.most = std::max(inside.most, ++inside.now);
   co_await weir::yield();
   --inside.now;
-}  // the seat is free again, and goes to whoever has waited longest
+}  // the permit is released here, and granted to the first waiter
 
 weir::task<> clean(weir::semaphore& seats) {
-  co_await seats.acquire(3);  // all of them: nobody is inside
-  seats.release(3);           // acquire() is given back by hand, by anybody
+  co_await seats.acquire(3);  // all three permits: no visitor is inside
+  seats.release(3);           // permits taken by acquire() are released explicitly, by any task or thread
 }
 // [semaphore]
 

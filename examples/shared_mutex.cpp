@@ -1,4 +1,4 @@
-// A cache that many read at once, and that is filled by whoever misses something.
+// A cache with concurrent readers; a reader that misses an entry upgrades its lock and adds it.
 
 #include <cstddef>
 #include <map>
@@ -22,10 +22,10 @@ weir::task<std::string> look_up(cache& in, int id) {
     if (auto found = in.names.find(id); found != in.names.end()) co_return found->second;
 
     auto alone = co_await in.mutex.upgrade(std::move(reading)).as_result();
-    if (alone) co_return in.names[id] = "name " + std::to_string(id);  // no writer came between: it is missing still
-  }  // another upgrade waits for this reader to leave: unlocks, to let it, and stands in line
+    if (alone) co_return in.names[id] = "name " + std::to_string(id);  // no writer came between: still missing
+  }  // another upgrade was waiting for this reader: release the shared lock and queue for the exclusive one
   auto writing = co_await in.mutex.scoped_lock();
-  co_return in.names.try_emplace(id, "name " + std::to_string(id)).first->second;  // it may be there by now
+  co_return in.names.try_emplace(id, "name " + std::to_string(id)).first->second;  // another task may have added it
 }
 // [shared_mutex]
 

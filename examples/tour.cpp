@@ -46,10 +46,10 @@ weir::task<> heat() {
 
 // [bake]
 weir::task<std::string> bake(weir::semaphore& ovens, std::string what) {
-  auto oven = co_await ovens.scoped_acquire();  // waits for its turn; the thread does something else
+  auto oven = co_await ovens.scoped_acquire();  // suspends until an oven is free; the thread runs other tasks
   co_await heat();
   co_return what;
-}  // the oven is free again, and goes to whoever has waited longest
+}  // the permit is released here, and granted to the first waiter
 
 std::string bake_three() {
   weir::semaphore ovens(2);
@@ -81,7 +81,7 @@ void by_thread(weir::semaphore& oven, std::string& order) {
 }
 
 weir::ticket by_callback(weir::semaphore& oven, std::string& order) {
-  return oven.acquire().start([&](weir::result<> got) {  // nobody waits; it is called
+  return oven.acquire().start([&](weir::result<> got) {  // called when the permit is granted
     if (!got) return;
     order += "callback ";
     oven.release();
@@ -113,10 +113,10 @@ weir::task<std::string> counter(weir::queue<std::string>& orders, weir::event& c
   std::string sold;
   for (;;) {
     auto next = co_await weir::select(orders.pop(), closing_time.wait()).within(1h);
-    if (!next) co_return sold + "asleep";               // an hour without a customer
-    if (next->index() == 1) co_return sold + "closed";  // closing time, and nobody is in line
+    if (!next) co_return sold + "asleep";               // timed out: an hour without a customer
+    if (next->index() == 1) co_return sold + "closed";  // closing time, and no order is left
     auto order = std::get<0>(std::move(*next));
-    if (!order) co_return sold + "closed";  // the queue itself was closed, and is drained
+    if (!order) co_return sold + "closed";  // the queue was closed and is drained
     sold += *order + " ";
   }
 }
@@ -128,7 +128,7 @@ using till = weir::guarded<int>;
 weir::task<> pay(till& money, int price) {
   auto cash = co_await money.lock();
   const int before = *cash;
-  co_await weir::yield();  // counts the change; nobody else is at the till
+  co_await weir::yield();  // counts the change; the till stays locked
   *cash = before + price;
 }
 // [till]
@@ -144,7 +144,7 @@ weir::task<std::string> big_order(weir::thread_pool& bakers) {
   weir::pool ovens(bakers, 4);
   std::vector<weir::future<std::string>> loaves;
   for (int number = 1; number <= 13; ++number) {
-    auto loaf = co_await ovens.submit(bake_carefully(number));  // waits while four are in
+    auto loaf = co_await ovens.submit(bake_carefully(number));  // waits while four tasks are running
     loaves.push_back(std::move(loaf));
   }
   int baked = 0, burnt = 0;
@@ -163,8 +163,8 @@ weir::task<std::string> last_customer(weir::semaphore& ovens) {
 }
 
 void close_shop(weir::semaphore& ovens, weir::permit still_baking) {
-  ovens.close();           // whoever waits is told, and whoever comes
-  still_baking.release();  // what is held is still given back
+  ovens.close();           // current and later waits fail with errc::closed
+  still_baking.release();  // a permit that is held can still be released
 }
 // [closing]
 

@@ -1,4 +1,4 @@
-// A server that shuts down lets the requests end that are under way, but does not wait for ever.
+// A server that shuts down waits for the requests in progress, for at most ten seconds.
 
 #include <atomic>
 #include <chrono>
@@ -22,12 +22,12 @@ weir::task<> handle(server& at) {
 }
 
 void accept(server& at, weir::thread_pool& threads) {
-  at.requests.add();  // before it begins, not in it: nobody can find 0 meanwhile
+  at.requests.add();  // before the task starts, not inside it, so that wait() cannot see 0 too early
   auto detached = weir::spawn(threads, handle(at));
 }
 
 weir::task<bool> shut_down(server& at) {
-  auto idle = co_await at.requests.wait().within(10s);  // those under way, and those that come meanwhile
+  auto idle = co_await at.requests.wait().within(10s);  // until the count is 0
   co_return idle.has_value();
 }
 // [wait_group]
@@ -40,7 +40,7 @@ int main() {
   for (int i = 0; i < 20; ++i) accept(one, threads);
   bool right = weir::sync_wait(shut_down(one)) && one.answered == 20;
 
-  // The same group again.
+  // A group can be reused.
   accept(one, threads);
   right = right && weir::sync_wait(shut_down(one)) && one.answered == 21;
   return right ? 0 : 1;

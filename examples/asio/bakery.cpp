@@ -1,4 +1,4 @@
-// The bakery of docs/tour.md on an io_context: coroutines of Asio's, tasks of weir's and a handler share two ovens.
+// The bakery of docs/tour.md on an io_context: Asio coroutines, weir tasks and a handler share two ovens.
 //
 // Prints:
 //   6 baked on one thread
@@ -26,7 +26,7 @@ asio::awaitable<void> by_awaitable(weir::semaphore& ovens, int& baked) {
 weir::task<> by_task(asio::io_context& io, weir::semaphore& ovens, int& baked) {
   auto oven = co_await ovens.scoped_acquire();
   asio::steady_timer baking(io, 1ms);
-  co_await baking.async_wait(weir::use_task);  // a task awaits what is Asio's
+  co_await baking.async_wait(weir::use_task);  // a weir task awaits an Asio operation
   ++baked;
 }
 
@@ -38,7 +38,7 @@ int open_for_a_day() {
   for (int i = 0; i < 2; ++i) auto detached = weir::spawn(io.get_executor(), by_task(io, ovens, baked));
   ovens.scoped_acquire().within(1min)(
       asio::bind_executor(io, [&baked](net_error late, weir::permit) { baked += !late; }));
-  io.run();  // until nobody waits any more
+  io.run();  // returns when nothing is pending
   return baked;
 }
 // [bakery]
