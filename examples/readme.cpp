@@ -13,14 +13,14 @@ namespace {
 
 // [readme]
 weir::task<std::string> fetch(weir::semaphore& connections, int page) {
-  auto connection = co_await connections.scoped_acquire().within(500ms);  // waits in FIFO order, for at most 500 ms
+  auto connection = co_await connections.scoped_acquire().within(500ms);  // at most 500 ms
   if (!connection) co_return "busy";
   co_await weir::sleep_for(2ms);  // talks to the server; no thread is blocked
   co_return "page " + std::to_string(page);
 }  // the permit is released here
 
 weir::task<std::vector<std::string>> fetch_all(int pages) {
-  weir::semaphore connections(3);  // at most three fetches at a time; the others wait in arrival order
+  weir::semaphore connections(3);  // at most three at a time, in FIFO order
   std::vector<weir::task<std::string>> fetches;
   for (int page = 0; page < pages; ++page) fetches.push_back(fetch(connections, page));
   co_return co_await weir::when_all(std::move(fetches));

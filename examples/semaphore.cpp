@@ -23,7 +23,7 @@ weir::task<> visit(weir::semaphore& seats, seen& inside) {
 
 weir::task<> clean(weir::semaphore& seats) {
   co_await seats.acquire(3);  // all three permits: no visitor is inside
-  seats.release(3);           // permits taken by acquire() are released explicitly, by any task or thread
+  seats.release(3);           // acquire() needs an explicit release(), by any task
 }
 // [semaphore]
 

@@ -46,7 +46,7 @@ weir::task<> heat() {
 
 // [bake]
 weir::task<std::string> bake(weir::semaphore& ovens, std::string what) {
-  auto oven = co_await ovens.scoped_acquire();  // suspends until an oven is free; the thread runs other tasks
+  auto oven = co_await ovens.scoped_acquire();  // suspends until an oven is free
   co_await heat();
   co_return what;
 }  // the permit is released here, and granted to the first waiter
