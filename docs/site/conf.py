@@ -22,7 +22,7 @@ html_theme_options = {"navigation_with_keys": True, "top_of_page_button": None}
 pygments_style = "friendly"
 pygments_dark_style = "native"
 myst_heading_anchors = 3
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "tasklist"]
 copybutton_exclude = ".linenos, .gp, .go"
 
 
