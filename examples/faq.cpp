@@ -21,15 +21,15 @@
 namespace {
 
 // [captures]
-weir::task<> add_when_set(weir::event& go, int& sum, int amount) {  // what it needs comes as parameters
+weir::task<> add_when_set(weir::event& go, int& sum, int amount) {  // takes what it needs as parameters
   co_await go.wait();
   sum += amount;
 }
 
 void start(weir::thread_pool& on, weir::event& go, int& sum, std::vector<weir::future<>>& running) {
-  auto add = [&](int amount) { return add_when_set(go, sum, amount); };  // a lambda, but no coroutine
+  auto add = [&](int amount) { return add_when_set(go, sum, amount); };  // a lambda, but not a coroutine
   running.push_back(weir::spawn(on, add(3)));
-}  // `add` is gone here, and nobody needs it
+}  // `add` is destroyed here and no longer needed
 // [captures]
 
 // [push_unlocked]
@@ -43,8 +43,8 @@ weir::task<> send_readings(station& at) {
   {
     auto list = co_await at.readings.lock();
     taken.swap(*list);
-  }  // unlocked, before it waits for room
-  for (int reading : taken) co_await at.outbox.push(reading);  // the other side may lock what it likes
+  }  // unlocked before it waits for room
+  for (int reading : taken) co_await at.outbox.push(reading);  // the consumer may lock anything
 }
 // [push_unlocked]
 
@@ -70,12 +70,12 @@ weir::task<int> count(int from, int to) {
 }
 
 // [own_pool]
-/// Begins it beside us if a slot is free; if not, nothing, and the task is still its owner's.
+/// Starts the task if a slot is free; otherwise returns nullopt and leaves the task alone.
 std::optional<weir::future<int>> fork(weir::pool& pool, weir::task<int>& part) {
   return pool.try_submit(std::move(part));
 }
 
-weir::task<int> count_both_halves(weir::pool& pool) {  // runs in that pool itself
+weir::task<int> count_both_halves(weir::pool& pool) {  // itself runs in that pool
   auto left = count(1, 4);
   auto forked = fork(pool, left);
   int sum = co_await count(5, 8);
@@ -92,7 +92,7 @@ std::string in_line() {
   // [in_line]
   weir::semaphore seats(2);
   auto party_of_three = seats.acquire(3).start([](weir::result<>) {});
-  const bool sneaked_in = seats.try_acquire(1);  // false: somebody waits, and two are not enough for it
+  const bool sneaked_in = seats.try_acquire(1);  // false: a waiter is queued, and needs three
   // [in_line]
   const auto text =
       std::to_string(seats.available()) + " permits, " + std::to_string(seats.waiting()) + " waits, try: ";
@@ -106,14 +106,14 @@ class listener {
   explicit listener(weir::event& news) {
     ticket_ = news.wait().start([this](weir::result<> told) {
       heard_ = told.has_value();
-      called_.set();  // the last thing that it does with this object
+      called_.set();  // the last access to this object
     });
   }
   listener(const listener&) = delete;
   listener& operator=(const listener&) = delete;
   ~listener() {
-    ticket_.cancel();       // if it was too late, the callback may be running just now
-    called_.wait().wait();  // so wait for its end: it is called exactly once, in any case
+    ticket_.cancel();       // if it was too late, the callback may be running now
+    called_.wait().wait();  // so wait for its end: it is always called exactly once
   }
   [[nodiscard]] bool heard() const { return heard_; }
 

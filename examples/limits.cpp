@@ -12,15 +12,15 @@ namespace {
 
 // [limits]
 weir::task<bool> limits(weir::event& never, weir::semaphore& free, std::stop_source stop, weir::thread_pool& other) {
-  // A limited wait gives a result: success, or why not.
+  // A limited wait returns a result: success, or the reason of the failure.
   auto late = co_await never.wait().within(5ms);
   bool right = late.error() == weir::errc::timed_out;
 
-  // Zero never waits: now or not at all.
+  // A limit of zero never waits.
   auto now = co_await free.acquire().within(0ms);
   right = right && now.has_value();
 
-  // The first limit to be reached decides.
+  // The limit that is reached first decides.
   stop.request_stop();
   auto stopped = co_await never.wait().within(1h).stop_on(stop.get_token());
   right = right && stopped.error() == weir::errc::cancelled;
@@ -30,7 +30,7 @@ weir::task<bool> limits(weir::event& never, weir::semaphore& free, std::stop_sou
   auto closed = co_await never.wait().as_result();
   right = right && closed.error() == weir::errc::closed;
 
-  // This one time the task goes on elsewhere, even if there was nothing to wait for ...
+  // For this one wait the task resumes elsewhere, even if there was nothing to wait for ...
   const auto home = std::this_thread::get_id();
   co_await free.acquire().resume_on(other);
   right = right && std::this_thread::get_id() != home;

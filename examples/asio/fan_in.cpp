@@ -31,7 +31,7 @@ weir::task<> read_lines(tcp::socket socket, std::size_t from, weir::queue<line>&
     if (ended) co_return;
     line read{from, buffered.substr(0, n - 1)};
     buffered.erase(0, n);
-    co_await inbox.push(std::move(read));  // while the inbox is full this socket is not read
+    co_await inbox.push(std::move(read));  // while the inbox is full, this socket is not read
   }
 }
 
@@ -42,7 +42,7 @@ weir::task<> read_all(tcp::acceptor& acceptor, weir::queue<line>& inbox) {
     readers.push_back(read_lines(std::move(socket), i, inbox));
   }
   co_await weir::when_all(std::move(readers));
-  inbox.close();  // the consumer pops what is inside, and then nothing
+  inbox.close();  // the consumer pops the remaining items, then nullopt
 }
 // [fan_in]
 

@@ -28,16 +28,16 @@ weir::task<std::uint32_t> exchange(tcp::socket& server, tcp::endpoint where, num
   co_return answer[0];
 }
 
-/// Nothing: it took too long.
+/// Yields nullopt if it took too long.
 weir::task<std::optional<std::uint32_t>> ask(asio::io_context& io, tcp::endpoint where, number asked,
                                              std::chrono::milliseconds limit) {
   tcp::socket server(io);
   auto answer = weir::spawn(io.get_executor(), exchange(server, where, asked));
   auto got = co_await answer.get().within(limit);
-  if (got || got.error() != weir::errc::timed_out) co_return got.value();  // or throws what the exchange has thrown
+  if (got || got.error() != weir::errc::timed_out) co_return got.value();  // or rethrows its exception
   server.close();  // ends the exchange, which needs its socket until then
   auto last = co_await answer.get().as_result();
-  co_return last ? std::optional(*last) : std::nullopt;  // it may have been answered at that very moment
+  co_return last ? std::optional(*last) : std::nullopt;  // the answer may have arrived just then
 }
 // [ask]
 
@@ -57,7 +57,7 @@ weir::task<totals> ask_all(asio::io_context& io, tcp::endpoint where) {
   std::vector<weir::future<std::optional<std::uint32_t>>> answers;
   for (std::uint32_t i = 0; i < requests; ++i) {
     const auto limit = takes_long(i) ? 100ms : 2000ms;
-    auto answer = co_await requests_under_way.submit(ask(io, where, number{i}, limit));  // waits while eight are asked
+    auto answer = co_await requests_under_way.submit(ask(io, where, number{i}, limit));  // waits while eight run
     answers.push_back(std::move(answer));
   }
   totals all;

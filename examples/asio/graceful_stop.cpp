@@ -46,7 +46,7 @@ asio::awaitable<void> serve(tcp::socket client, service& at) {
     auto next =
         co_await (asio::async_read_until(client, asio::dynamic_buffer(request), '\n', as_tuple(asio::use_awaitable)) ||
                   at.stopping.async_wait(asio::use_awaitable));
-    if (next.index() == 1) co_return;  // it was idle
+    if (next.index() == 1) co_return;  // it was idle: stop
     const auto [gone, n] = std::get<0>(next);
     if (gone) co_return;
     co_await at.data.query();  // not interrupted: the client gets its answer
@@ -60,7 +60,7 @@ asio::awaitable<void> listen(service& at) {
     auto [closed, client] = co_await at.acceptor.async_accept(as_tuple(asio::use_awaitable));
     if (closed) co_return;
     ++at.accepted;
-    at.connections.add();  // before it begins, not in it
+    at.connections.add();  // before it starts, not inside it
     asio::co_spawn(at.acceptor.get_executor(), serve(std::move(client), at),
                    [&at](std::exception_ptr) { at.connections.done(); });
   }
@@ -70,8 +70,8 @@ asio::awaitable<void> listen(service& at) {
 // [stop]
 asio::awaitable<void> stop_on(asio::signal_set& signals, service& at) {
   co_await signals.async_wait(asio::use_awaitable);
-  at.acceptor.close();                                      // nobody new
-  at.stopping.set();                                        // who is idle ends now, the others after their request
+  at.acceptor.close();                                      // no new connections
+  at.stopping.set();                                        // idle connections end now, the others after their request
   co_await at.connections.async_wait(asio::use_awaitable);  // or .wait().within(10s), and then io.stop()
 }
 // [stop]

@@ -19,11 +19,11 @@ namespace {
 
 // [first]
 asio::awaitable<std::string> fetch(weir::semaphore& connections, int page) {
-  auto connection = co_await connections.async_scoped_acquire(asio::use_awaitable);  // three at once
+  auto connection = co_await connections.async_scoped_acquire(asio::use_awaitable);  // at most three at a time
   asio::steady_timer answer(co_await asio::this_coro::executor, 1ms);                // talk to the server
   co_await answer.async_wait(asio::use_awaitable);
   co_return "page " + std::to_string(page);
-}  // the connection is given back here
+}  // the permit is returned here
 
 int fetch_all(int pages) {
   asio::io_context io;
@@ -42,19 +42,19 @@ int fetch_all(int pages) {
 asio::awaitable<int> tokens(asio::io_context& io, weir::queue<int>& jobs) {
   int sum = 0;
   auto add = [&sum](net_error error, std::optional<int> job) { sum += error ? 0 : job.value_or(0); };
-  jobs.async_pop(asio::bind_executor(io, add));      // a callback says where it runs,
-  jobs.pop().resume_on(io.get_executor())(add);      // or the operation does
-  jobs.async_push(1, asio::detached);                // nobody asks how it went
+  jobs.async_pop(asio::bind_executor(io, add));      // a callback with an executor,
+  jobs.pop().resume_on(io.get_executor())(add);      // or an operation with one
+  jobs.async_push(1, asio::detached);                // ignores the outcome
   auto pushed = jobs.push(2)(asio::use_future);      // a std::future, for a thread that may block
-  co_await jobs.async_push(3, asio::use_awaitable);  // the value, or a throw
+  co_await jobs.async_push(3, asio::use_awaitable);  // the value, or an exception
   auto third = co_await jobs.async_pop(asio::use_awaitable);
 
-  // the error instead of a throw
+  // the error instead of an exception
   auto [late, nothing] = co_await jobs.pop().within(5ms)(as_tuple(asio::use_awaitable));
 
   auto pop = jobs.pop()(deferred);  // nothing happens yet
   jobs.close();
-  auto end = co_await std::move(pop)(asio::use_awaitable);  // closed and drained: nothing, and no error
+  auto end = co_await std::move(pop)(asio::use_awaitable);  // closed and drained: nullopt, not an error
 
   pushed.get();
   const bool as_expected = late == weir::errc::timed_out && !nothing && !end;
@@ -67,7 +67,7 @@ asio::awaitable<int> take_until(asio::steady_timer& deadline, weir::queue<int>& 
   using namespace asio::experimental::awaitable_operators;
   for (int taken = 0;; ++taken) {
     auto first = co_await (jobs.async_pop(asio::use_awaitable) || deadline.async_wait(asio::use_awaitable));
-    if (first.index() == 1) co_return taken;  // and no item was taken for nothing
+    if (first.index() == 1) co_return taken;  // and no item was lost
   }
 }
 // [either]
@@ -99,7 +99,7 @@ bool cancel_by_slot() {
   net_error seen;
   auto handler = asio::bind_executor(io, [&seen](net_error error) { seen = error; });
   none.async_acquire(asio::bind_cancellation_slot(give_up.slot(), handler));
-  give_up.emit(asio::cancellation_type::terminal);  // constant time, however many wait
+  give_up.emit(asio::cancellation_type::terminal);  // constant time, however many waiters there are
   io.run();
   return seen == asio::error::operation_aborted && none.waiting() == 0;
 }
@@ -128,12 +128,12 @@ asio::awaitable<int> sum_of_squares(int n) {
 // [task]
 weir::task<> count_up(asio::strand<asio::thread_pool::executor_type> one_at_a_time, weir::event& go, int& counted) {
   asio::steady_timer soon(one_at_a_time, 1ms);
-  co_await soon.async_wait(weir::use_task);  // any operation of Asio's; the task goes on on its own executor
+  co_await soon.async_wait(weir::use_task);  // any Asio operation; the task resumes on its own executor
   soon.expires_after(1ms);
   co_await soon.async_wait(deferred);           // the same
-  co_await go.wait().resume_on(one_at_a_time);  // this one time it goes on on the strand ...
-  ++counted;                                    // ... where nobody else is,
-  co_await weir::yield();                       // and then it is back
+  co_await go.wait().resume_on(one_at_a_time);  // this one time it resumes on the strand ...
+  ++counted;                                    // ... where it runs alone,
+  co_await weir::yield();                       // and then it is back on its own executor
 }
 
 int count_to(int n) {

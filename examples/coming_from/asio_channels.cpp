@@ -12,16 +12,16 @@ namespace {
 
 // [asio_channels]
 asio::awaitable<void> produce(weir::queue<int>& jobs, weir::event& go) {
-  co_await go.async_wait(asio::use_awaitable);  // no timer that never expires: nobody has to be told operation_aborted
+  co_await go.async_wait(asio::use_awaitable);  // instead of a timer that never expires
   for (int job = 1; job <= 100; ++job) co_await jobs.async_push(job, asio::use_awaitable);  // waits while it is full
-  jobs.close();  // what is inside is still received
+  jobs.close();  // the remaining items are still received
 }
 
 asio::awaitable<int> consume(weir::queue<int>& jobs) {
   int sum = 0;
   for (;;) {
     const std::optional<int> job = co_await jobs.async_pop(asio::use_awaitable);
-    if (!job) co_return sum;  // closed and drained: an end, not an error
+    if (!job) co_return sum;  // closed and drained: the end, not an error
     sum += *job;
   }
 }

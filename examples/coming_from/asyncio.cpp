@@ -31,7 +31,7 @@ weir::task<bool> feed(work& shared) {
     co_await shared.jobs.push(job);  // put()
   }
   auto joined = co_await shared.unfinished.wait().within(10s);  // wait_for(queue.join(), 10)
-  shared.jobs.close();                                          // shutdown(): the workers end, nobody is cancelled
+  shared.jobs.close();                                          // shutdown(): the workers end without being cancelled
   co_return joined.has_value();
 }
 // [asyncio]

@@ -21,16 +21,16 @@ struct counter {
 weir::task<> count_up(counter& shared) {
   auto lock = co_await shared.mutex.scoped_lock();  // scoped_lock_async()
   ++shared.count;
-  co_await shared.open.wait();  // the first waits here, and all others behind it
+  co_await shared.open.wait();  // the first one waits here, all others for the lock
 }
 
 weir::task<bool> impatient(counter& shared) {
-  auto lock = co_await shared.mutex.scoped_lock().within(1ms);  // async_mutex has no such thing
+  auto lock = co_await shared.mutex.scoped_lock().within(1ms);  // async_mutex has no time limits
   co_return lock.has_value();
 }
 
 weir::task<> let_go(counter& shared) {
-  shared.open.set();  // each unlock posts the next: no stack grows with the queue
+  shared.open.set();  // each unlock posts the next waiter: the stack does not grow
   co_return;
 }
 // [cppcoro]

@@ -23,14 +23,14 @@ weir::task<std::string> deposit(account& to, int amount, std::stop_token token) 
   auto held = co_await to.gate.scoped_lock().within(5s).stop_on(token);  // WaitAsync(5000, token)
   if (!held) co_return held.error() == weir::errc::timed_out ? "busy" : "cancelled";
   to.balance += amount;
-  co_await to.changes.push(to.balance);  // never waits: it drops
+  co_await to.changes.push(to.balance);  // never waits: it drops the oldest
   co_return "done";
 }  // no finally: the guard unlocks
 
 weir::task<int> latest(account& of) {
   int last = 0;
   for (;;) {
-    auto some = co_await of.changes.pop_many(10);  // WaitToReadAsync, then TryRead until there is no more
+    auto some = co_await of.changes.pop_many(10);  // WaitToReadAsync, then TryRead in a loop
     if (some.empty()) co_return last;              // completed
     last = some.back();
   }

@@ -24,7 +24,7 @@ weir::task<std::string> fetch(weir::semaphore& connections, int page) {
 weir::task<std::vector<std::string>> fetch_all(weir::thread_pool& threads, weir::semaphore& connections,
                                                std::vector<int> pages) {
   auto fetch_one = [&connections](int page) { return fetch(connections, page); };
-  co_return co_await weir::map(threads, pages, 4, fetch_one);  // collectAllWindowed(..., 4): in the order of the pages
+  co_return co_await weir::map(threads, pages, 4, fetch_one);  // collectAllWindowed(..., 4): in page order
 }
 // [folly]
 

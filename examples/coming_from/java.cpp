@@ -16,14 +16,14 @@ namespace {
 void worker(weir::queue<int>& jobs, weir::latch& ended, std::atomic<int>& sum) {
   for (;;) {
     auto job = jobs.pop().within(10s).wait();  // poll(10, SECONDS): this thread blocks
-    if (!job || !*job) break;                  // too late, or closed and drained: no poison pill
+    if (!job || !*job) break;                  // timed out, or closed and drained: no poison pill
     sum += **job;
   }
   ended.count_down();
 }
 
 weir::task<int> supervise(weir::queue<int>& jobs, weir::latch& ended, std::atomic<int>& sum) {
-  for (int job = 1; job <= 100; ++job) co_await jobs.push(job);  // a coroutine waits on what the threads wait on
+  for (int job = 1; job <= 100; ++job) co_await jobs.push(job);  // a coroutine, on the same queue as the threads
   jobs.close();
   co_await ended.wait();  // CountDownLatch.await()
   co_return sum.load();

@@ -14,12 +14,12 @@ weir::task<> produce(weir::queue<int>& ring, weir::latch& producers, int from) {
 
 weir::task<> end(weir::queue<int>& ring, weir::latch& producers) {
   co_await producers.wait();
-  ring.close();  // shutdown_drain(), but nobody has to poll until it is empty
+  ring.close();  // shutdown_drain(), but without polling until it is empty
 }
 
 weir::task<int> consume(weir::queue<int>& ring) {
   int sum = 0;
-  while (auto item = co_await ring.pop()) sum += *item;  // ring_buffer::consume; nothing: closed and drained
+  while (auto item = co_await ring.pop()) sum += *item;  // ring_buffer::consume; nullopt: closed and drained
   co_return sum;
 }
 // [libcoro]

@@ -29,7 +29,7 @@ weir::task<int> ask(weir::queue<question>& questions, weir::wait_group& senders,
   question asked{number, std::move(answer)};
   co_await questions.push(std::move(asked));
   const int doubled = co_await answered.receive();
-  senders.done();  // what dropping its Sender does in tokio is said here
+  senders.done();  // in tokio, dropping the Sender does this
   co_return doubled;
 }
 

@@ -55,13 +55,13 @@ struct service {
 
   explicit service(weir::thread_pool& threads) : jobs(threads, 24) {}
 
-  weir::semaphore connections{connection_count};  // who is served
-  weir::pool jobs;                                // what runs
-  weir::queue<int> results{64};                   // what is to be written
-  weir::shared_mutex config_lock;                 // many read, one changes
-  configuration config;                           // behind config_lock
+  weir::semaphore connections{connection_count};  // requests being served
+  weir::pool jobs;                                // running jobs
+  weir::queue<int> results{64};                   // results to be written
+  weir::shared_mutex config_lock;                 // many readers, one writer
+  configuration config;                           // protected by config_lock
   weir::event closing;                            // ends every pause at once
-  weir::wait_group clients;                       // who is still there
+  weir::wait_group clients;                       // clients that have not ended
 
   meter admission, submission, handing_over, reading, changing, pausing;
   std::atomic<long> asked{0}, answered{0}, gave_up{0}, refused{0};
@@ -77,7 +77,7 @@ inline weir::task<configuration> read_config(service& s) {
   co_return s.config;
 }
 
-/// Changes the configuration now and then, and keeps everybody from it until it is saved.
+/// Changes the configuration now and then, and locks out the readers until it is saved.
 inline weir::task<> administrator(service& s) {
   for (;;) {
     const auto closing = co_await s.closing.wait().within(1500ms);
@@ -87,14 +87,14 @@ inline weir::task<> administrator(service& s) {
     const int version = ++s.config.version;
     s.config.rush_hour = version % 4 < 2;
     s.config.disk_is_slow = version % 3 == 1;
-    co_await weir::sleep_for(60ms);  // the lock is held across a wait, and no thread is
+    co_await weir::sleep_for(60ms);  // holds the lock across a wait, but blocks no thread
     ++s.config.version_saved;
   }
 }
 // [config]
 
 // [job]
-/// Runs in the pool. A full queue holds it, and so its slot.
+/// Runs in the pool. While the queue is full, it waits and keeps its slot.
 inline weir::task<> compute(service& s, int id, milliseconds work) {
   co_await weir::sleep_for(work);
   ++s.computed;
@@ -102,7 +102,7 @@ inline weir::task<> compute(service& s, int id, milliseconds work) {
   s.handing_over.count(pushed);
 }
 
-/// The only one who writes: all that is there at once, until the queue is closed and empty.
+/// The only writer: writes all available results at once, until the queue is closed and drained.
 inline weir::task<> writer(service& s) {
   for (;;) {
     const auto batch = co_await s.results.pop_many(32);
@@ -115,7 +115,7 @@ inline weir::task<> writer(service& s) {
 // [job]
 
 // [request]
-/// One request, in the time that its client gives it. What it holds when it gives up goes back by itself.
+/// One request, with its client's deadline. If it gives up, its destructors release what it holds.
 inline weir::task<> request(service& s, int id, dice& die) {
   ++s.asked;
   const auto patience = std::chrono::steady_clock::now() + die.between(40, 160);
@@ -148,8 +148,8 @@ inline weir::task<> client(service& s, int id) {
 // [request]
 
 // [run]
-/// All of it, until `closing` is set; then in order: no new requests, those admitted are served, what was computed is
-/// written.
+/// Runs the service until `closing` is set. Then, in this order: no new requests, admitted requests are served, their
+/// results are written.
 inline weir::task<> run(service& s, weir::thread_pool& threads) {
   auto writes = weir::spawn(threads, writer(s));
   auto administers = weir::spawn(threads, administrator(s));
@@ -158,7 +158,7 @@ inline weir::task<> run(service& s, weir::thread_pool& threads) {
     auto dropped = weir::spawn(threads, client(s, static_cast<int>(i)));  // a dropped future stops nothing
   }
   co_await s.closing.wait();
-  s.connections.close();  // whoever waits for one is refused; whoever has one is served to the end
+  s.connections.close();  // waiting requests are refused; admitted ones are served to the end
   co_await s.clients.wait();
   co_await s.jobs.join();
   s.results.close();

@@ -38,11 +38,11 @@ weir::task<std::invoke_result_t<Fn&>> call(Fn fn) {
   co_return fn();
 }
 
-/// Awaits fn() on threads that may block. Its caller goes on where it was.
+/// Runs fn() on threads that may block. The caller resumes on its own executor.
 template <class Fn>
 weir::task<std::invoke_result_t<Fn&>> blocking(weir::thread_pool& may_block, Fn fn) {
   auto made = weir::spawn(may_block, call(std::move(fn)));
-  co_return co_await made.get();  // the value, or what fn has thrown
+  co_return co_await made.get();  // the value of fn, or its exception
 }
 
 weir::task<int> rows_of(weir::thread_pool& library, std::string table, where_called& seen) {
@@ -53,9 +53,9 @@ weir::task<int> rows_of(weir::thread_pool& library, std::string table, where_cal
 
 // [there_and_back]
 weir::task<int> there_and_back(weir::thread_pool& library, weir::semaphore& licences, where_called& seen) {
-  auto licence = co_await licences.scoped_acquire().resume_on(library);  // from here on the library's thread
+  auto licence = co_await licences.scoped_acquire().resume_on(library);  // now on the library's thread
   const int rows = count_rows("tour", seen);
-  co_await weir::yield();  // and home again
+  co_await weir::yield();  // and back again
   co_return rows;
 }
 // [there_and_back]

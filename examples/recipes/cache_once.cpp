@@ -41,7 +41,7 @@ class cache {
 
   weir::task<std::string> get(std::string key) {
     bool first = false;
-    auto found = find(key, first);  // shared: it may leave the map while we wait for it
+    auto found = find(key, first);  // shared: the map may drop it while we wait
     if (first) co_await fill(*found, key);
     co_await found->ready.wait();  // one computes, the others wait here
     if (found->failed) std::rethrow_exception(found->failed);
@@ -50,13 +50,13 @@ class cache {
 
  private:
   struct entry {
-    weir::event ready;  // what was written before set() is seen after wait()
+    weir::event ready;  // what was written before set() is visible after wait()
     std::string value;
     std::exception_ptr failed;
   };
 
   std::shared_ptr<entry> find(const std::string& key, bool& first) {
-    const std::lock_guard lock(mutex_);  // nobody waits while holding it
+    const std::lock_guard lock(mutex_);  // never held across a wait
     auto& place = entries_[key];
     first = !place;
     if (first) place = std::make_shared<entry>();
@@ -67,7 +67,7 @@ class cache {
     try {
       made.value = co_await backend_.compute(key);
     } catch (...) {
-      made.failed = std::current_exception();  // for those that wait now; the next to come computes anew
+      made.failed = std::current_exception();  // for the current waiters; the next caller computes again
       const std::lock_guard lock(mutex_);
       entries_.erase(key);
     }

@@ -37,8 +37,8 @@ weir::task<std::optional<int>> ask_both(weir::thread_pool& on, mirror& near, mir
   auto from_near = co_await asking.submit(count_pages(near));
   auto from_far = co_await asking.submit(count_pages(far));
   auto first = co_await weir::select(from_near.get().as_result(), from_far.get().as_result()).within(10s);
-  asking.request_stop();   // whoever has not answered need not
-  co_await asking.join();  // but refers to its mirror until it has ended
+  asking.request_stop();   // the slower one is no longer needed,
+  co_await asking.join();  // but it uses its mirror until it has ended
   if (!first) co_return std::nullopt;
   auto& answer = first->index() == 0 ? std::get<0>(*first) : std::get<1>(*first);
   co_return answer ? std::optional(*answer) : std::nullopt;

@@ -26,15 +26,15 @@ struct request {
 
 // [service]
 struct service {
-  weir::event stopping;      // take nothing new
-  weir::wait_group workers;  // who is still here
-  std::stop_source enough;   // give up what you wait for
+  weir::event stopping;      // accept no new requests
+  weir::wait_group workers;  // workers that have not ended
+  std::stop_source enough;   // cancel the waits that remain
 };
 
 weir::task<std::string> work(service& at, weir::queue<request>& requests) {
   for (;;) {
     auto next = co_await weir::select(at.stopping.wait(), requests.pop());
-    if (next.index() == 0) co_return "went home";  // also if a request was there: the first listed wins
+    if (next.index() == 0) co_return "went home";  // even if a request is there: the first listed wins
     auto taken = std::get<1>(std::move(next));
     if (!taken) co_return "went home";
     auto answered = co_await taken->answer.wait().stop_on(at.enough.get_token());
@@ -48,7 +48,7 @@ weir::task<> shut_down(service& at, std::chrono::milliseconds grace) {
   auto gone = co_await at.workers.wait().within(grace);
   if (gone) co_return;
   at.enough.request_stop();
-  co_await at.workers.wait();  // those that heed the token are gone soon
+  co_await at.workers.wait();  // waits with the token end at once
 }
 // [service]
 
@@ -59,7 +59,7 @@ weir::task<> counted(service& at, weir::queue<request>& requests, std::string& e
 }
 
 weir::future<> start(weir::thread_pool& on, service& at, weir::queue<request>& requests, std::string& ended) {
-  at.workers.add();  // before it begins, not in it
+  at.workers.add();  // before it starts, not inside it
   return weir::spawn(on, counted(at, requests, ended));
 }
 // [counted]

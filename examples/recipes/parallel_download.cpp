@@ -53,7 +53,7 @@ class connection {
 struct download {
   int file;
   std::string text;
-  std::string failed;  // why; empty: it is there
+  std::string failed;  // the reason; empty if it succeeded
 };
 
 weir::task<download> get(network& net, int file) {
@@ -65,14 +65,14 @@ weir::task<download> get(network& net, int file) {
   if (got) {
     made.text = std::move(*got);
   } else {
-    made.failed = got.error().message();  // a value: thrown, it would end the others too
+    made.failed = got.error().message();  // a value: an exception would end the others too
   }
   co_return made;
 }
 
 weir::task<std::vector<download>> get_all(weir::thread_pool& threads, network& net, const std::vector<int>& files) {
   auto get_one = std::bind_front(get, std::ref(net));        // with g++ 12 give it a name before the co_await
-  co_return co_await weir::map(threads, files, 4, get_one);  // the results in the order of the files
+  co_return co_await weir::map(threads, files, 4, get_one);  // results in the order of the files
 }
 // [parallel_download]
 

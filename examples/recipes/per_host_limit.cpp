@@ -45,8 +45,8 @@ class host_limits {
   explicit host_limits(std::size_t each) : each_(each) {}
 
   weir::semaphore& of(const std::string& host) {
-    const std::lock_guard lock(mutex_);                     // a few instructions and no wait: std::mutex is right
-    return limits_.try_emplace(host, each_).first->second;  // stays where it is while others come
+    const std::lock_guard lock(mutex_);                     // held for a few instructions: std::mutex is right
+    return limits_.try_emplace(host, each_).first->second;  // a map never moves its elements
   }
 
  private:
@@ -56,10 +56,10 @@ class host_limits {
 };
 
 weir::task<> request(host_limits& hosts, weir::semaphore& sockets, network& net, std::string host) {
-  auto turn = co_await hosts.of(host).scoped_acquire();  // first the narrow one ...
-  auto socket = co_await sockets.scoped_acquire();       // ... then the one that all share
+  auto turn = co_await hosts.of(host).scoped_acquire();  // first the limit of the host ...
+  auto socket = co_await sockets.scoped_acquire();       // ... then the one that all hosts share
   co_await talk(net, host);
-}  // both are given back here, in the other order
+}  // both permits are returned here, in reverse order
 // [per_host_limit]
 
 }  // namespace

@@ -28,13 +28,13 @@ weir::task<int> produce(weir::queue<int>& jobs, int from, int to) {
 
 weir::task<int> produce_all(weir::queue<int>& jobs) {
   auto [low, high] = co_await weir::when_all(produce(jobs, 1, 500), produce(jobs, 501, 1000));
-  jobs.close();  // by whoever knows that nobody pushes any more; what is inside is still popped
+  jobs.close();  // all producers have ended; the remaining items can still be popped
   co_return low + high;
 }
 
 weir::task<totals> consume(weir::queue<int>& jobs) {
   totals mine;
-  while (auto job = co_await jobs.pop()) {  // nothing: closed and drained
+  while (auto job = co_await jobs.pop()) {  // nullopt: closed and drained
     mine.within_room = mine.within_room && jobs.size() <= jobs.capacity();
     mine.sum += *job;
     ++mine.count;

@@ -25,9 +25,9 @@ class rate {
  public:
   rate(std::size_t burst, std::chrono::milliseconds period) : tokens_(burst, burst), burst_(burst), period_(period) {}
 
-  auto next() { return tokens_.acquire(); }  // an operation: with every limit and every way of waiting
+  auto next() { return tokens_.acquire(); }  // an operation, with all limits and ways of waiting
 
-  /// Runs beside those who send. The one that releases: so what it has just found missing still is.
+  /// Runs next to the senders. Only this task releases, so no other release can invalidate its check.
   weir::task<> refill(std::stop_token stop) {
     for (;;) {
       auto slept = co_await weir::sleep_for(period_).stop_on(stop);
@@ -37,7 +37,7 @@ class rate {
   }
 
  private:
-  weir::semaphore tokens_;  // acquired and never given back: refill makes new ones
+  weir::semaphore tokens_;  // acquired and never returned: refill adds new ones
   std::size_t burst_;
   std::chrono::milliseconds period_;
 };

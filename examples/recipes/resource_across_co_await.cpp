@@ -33,9 +33,9 @@ using database = weir::guarded<connection>;
 weir::task<> transfer(database& db, int amount) {
   auto held = co_await db.lock();  // waits without blocking its thread
   co_await held->send("begin");
-  co_await held->send("move " + std::to_string(amount));  // each step may go on on another thread
+  co_await held->send("move " + std::to_string(amount));  // each step may resume on another thread
   co_await held->send("commit");
-}  // given to the one that has waited longest
+}  // handed to the task that has waited longest
 
 weir::task<std::string> audit(database& db) {
   auto held = co_await db.lock().within(1ms);  // an optional job does not queue for long

@@ -51,8 +51,8 @@ class server {
 // [retry_with_backoff]
 struct patience {
   int attempts;
-  milliseconds each;   // for one answer
-  milliseconds pause;  // after the first failure; twice as long after the next
+  milliseconds each;   // limit of one attempt
+  milliseconds pause;  // after the first failure; doubled after each further one
   milliseconds longest_pause;
 };
 
@@ -61,7 +61,7 @@ weir::task<weir::result<std::string>> ask(server& at, patience how, std::stop_to
     auto answer = at.ask();
     auto got = co_await answer.get().within(how.each).stop_on(stop);
     if (got || got.error() == weir::errc::cancelled || --how.attempts == 0) co_return got;
-    auto rested = co_await weir::sleep_for(pause).stop_on(stop);  // ends at once when nobody is interested any more
+    auto rested = co_await weir::sleep_for(pause).stop_on(stop);  // ends at once on a stop request
     if (!rested) co_return rested.error();
   }
 }

@@ -39,7 +39,7 @@ weir::task<int> count_in_order(weir::queue<int>& items) {
 // [push]
 weir::task<bool> send(weir::queue<std::unique_ptr<int>>& box, std::unique_ptr<int>& parcel) {
   auto sent = co_await box.push_from(parcel).within(1ms);
-  co_return sent.has_value();  // if not, the parcel is where it was
+  co_return sent.has_value();  // if false, the parcel is untouched
 }
 // [push]
 
@@ -48,7 +48,7 @@ weir::task<int> ask_again(weir::future<int>& answer, weir::event& hurry) {
   auto got = co_await answer.get().within(1ms);
   if (got) co_return *got;
   hurry.set();
-  co_return co_await answer.get();  // the value was not lost: it may be asked for again
+  co_return co_await answer.get();  // the value was not lost: get() may be called again
 }
 // [get]
 
