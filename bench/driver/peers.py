@@ -1,4 +1,4 @@
-"""The others: what Debian has of them, how they are built, and how the workloads are said in their terms."""
+"""The other libraries: their Debian packages, how they are built, and how they implement the workloads."""
 import os
 import subprocess
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ PLACE = BUILD / "peers"
 class Peer:
     name: str
     packages: tuple
-    note: str  # how the workloads are said in its terms
-    make: object  # builds it, and gives the command that runs it
+    note: str  # how it implements the workloads
+    make: object  # builds it, and returns the command that runs it
 
 
 def compiled(*libraries):
@@ -76,53 +76,53 @@ PEERS = (
         "asio_channel",
         ("libasio-dev",),
         "A semaphore is a channel that holds its permits; with one thread `channel`, with two `concurrent_channel`. "
-        "W8 cancels every hundredth of 100,000, since each looks through all that wait.",
+        "W8 cancels every hundredth of 100,000 waiters, since each cancellation searches the whole queue.",
         compiled(),
     ),
     Peer(
         "std",
         ("g++",),
-        "Whoever waits is a thread: W3 has two threads instead of 1,000 tasks, W5 a mutex, two conditions and a deque.",
+        "The waiters are threads: W3 has two threads instead of 1,000 tasks; W5 is a mutex, two conditions and a deque.",
         compiled(),
     ),
     Peer(
         "boost_fiber",
         ("libboost-fiber-dev",),
-        "Fibers keep to one thread. It has no semaphore, so a `buffered_channel` holds the permits. "
+        "Fibers stay on one thread. There is no semaphore, so a `buffered_channel` holds the permits. "
         "W9a has 10,000 waiters, each with a stack.",
         compiled("-lboost_fiber", "-lboost_context"),
     ),
     Peer(
         "tbb",
         ("libtbb-dev",),
-        "W5 is `concurrent_bounded_queue` between threads; W10 a `function_node` that runs at most 64 at once, and "
-        "keeps the rest in a list without a bound.",
+        "W5 is a `concurrent_bounded_queue` between threads; W10 is a `function_node` that runs at most 64 at a time "
+        "and keeps the rest in an unbounded list.",
         compiled("-ltbb"),
     ),
     Peer(
         "moodycamel",
         ("libconcurrentqueue-dev",),
-        "Whoever waits is a thread. Its queue is unbounded, so a semaphore of its own counts the room.",
+        "The waiters are threads. The queue is unbounded, so one of the library's semaphores counts the free places.",
         compiled(),
     ),
     Peer(
         "go",
         ("golang-go", "golang-golang-x-sync-dev"),
-        "A semaphore is a channel; in the `x_sync` rows, W8 and W9 it is that of x/sync. W3, W3y: `sync.Mutex` lets "
-        "others overtake.",
+        "A semaphore is a channel; in the x/sync rows, W8 and W9 it is x/sync's. In W3 and W3y, `sync.Mutex` is not "
+        "FIFO.",
         go,
     ),
     Peer(
         "asyncio",
         ("python3",),
-        "Fewer rounds, as each takes longer; W7 parks 100,000; W8 cancels every hundredth of 100,000.",
+        "Fewer rounds, as each takes longer; W7 parks 100,000 tasks; W8 cancels every hundredth of 100,000.",
         script,
     ),
     Peer(
         "tokio",
         ("librust-tokio-dev", "librust-libc-dev", "cargo", "rustc"),
-        "With one thread `current_thread`, with two the multi-thread runtime. Its bounded channel has one receiver: no "
-        "W5/4x4. W8 aborts tasks.",
+        "The `current_thread` runtime with one thread, the multi-thread runtime with two. The bounded channel has one "
+        "receiver, so there is no 4×4 queue. W8 aborts tasks.",
         cargo,
     ),
 )

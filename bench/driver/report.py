@@ -1,49 +1,57 @@
 """docs/performance.md, from the figures of a run."""
-from . import plots, targets
+from . import names, plots, results, targets
 from .compare import in_c, number, ordered, side_by_side
 from .measure import ROOT, is_workload
 from .peers import PEERS
 
 PAGE = ROOT / "docs" / "performance.md"
+FIGURES = ROOT / "bench" / "figures.json"  # of the run that the page shows, to write it again without measuring
 
 HEAD = """# Performance
 
-Written by `./dev bench report`: do not edit it, run that again. It takes some ten minutes, on a machine that does nothing else;
-`./dev bench report --json-in FILE` writes it from what `./dev bench --json FILE` or `./dev bench peers --json FILE` has saved.
-
-Each figure comes from fresh processes, pinned: rows with one thread to one core, the others to as many as they have threads (weir's workers,
-the threads of an io_context and of the peers that block threads each to a core of its own). Shown are the least and the median. **c** is an
-uncontended pair of CASes in the same run: compare ratios to it, never bare numbers of different machines. *Cores* is CPU time by wall time, in
-the process that was fastest: about 1 or less means that a row with two threads really ran on one core, that its threads slept for each other, or
-that somebody else had the second core.
+This page compares weir with eight other libraries on the same machine. `./dev bench report` measures everything and
+writes the page; change the text in `bench/driver/report.py`, not here.
 """
 
-WORKLOADS = """## The workloads
+READING = """## How the figures were taken
+
+Each figure is the minimum of several fresh processes (the tables also show the median). Rows with one thread are pinned
+to one core, the others to one core for each thread. **c** is the cost of an uncontended pair of compare-exchanges (CAS)
+in the same run: compare ratios to c between machines, never nanoseconds. *Cores* is CPU time divided by wall time in
+the fastest process: a value near 1 in a two-thread row means that the threads did not really run in parallel.
+"""
+
+WORKLOADS = """### Workloads
 
 | | |
 |---|---|
-| W1, W2 | acquire and release a semaphore of 10, lock and unlock a mutex, that nobody else wants; `own_max`: a semaphore with a maximum of its own |
-| W3, W3y | 1,000 tasks with 1,000 short critical sections each; in W3y the holder yields once inside, so that the rest queue |
+| W1, W2 | acquire and release a semaphore of 10; lock and unlock a mutex. No other task wants them. *own maximum*: a semaphore constructed with `max_permits` |
+| W3, W3y | 1,000 tasks, each with 1,000 short critical sections; in W3y the holder yields once inside, so that the others queue |
 | W4 | 10 permits, 1,000 tasks that acquire 1,000 times each; the holder yields once |
-| W5 | ints through a queue of 64, with 1 producer and 1 consumer, and with 4 and 4 |
-| W6 | two tasks hand the turn to each other through two semaphores: a round trip. With two threads each task has a run_loop and a core of its own |
-| W7 | 1,000,000 tasks are spawned and park; the memory they take; they are let through |
-| W8 | 100,000 waiters are cancelled from the last to the first: callbacks by their tickets, by `stop_token`, by `asio_slot`; `task`: tasks by stop token, until they have ended |
-| W9a, W9b | 100,000 tasks wait with a time limit: all are let through; all time out after 10 ms, the CPU time in all |
-| W10 | 1,000,000 trivial tasks through a limit of 64 |
-| idle | a `thread_pool` with nothing to do and a timer service with a limit to wait for, 5 s long: the CPU time that they take |
+| W5 | ints through a queue of capacity 64, with 1 producer and 1 consumer, and with 4 and 4 |
+| W6 | two tasks alternate through two semaphores: one round trip. With two threads, each task has its own `run_loop` and core |
+| W7 | 1,000,000 tasks are spawned and park: the time, the memory, and the time to release them |
+| W8 | 100,000 waiters are cancelled from the last to the first: callbacks by their tickets, by stop token, by Asio cancellation slot; tasks by stop token, until they have ended |
+| W9a, W9b | 100,000 tasks wait with a time limit: all are granted (W9a); all time out after 10 ms, total CPU time (W9b) |
+| W10 | 1,000,000 trivial tasks, at most 64 of them at a time |
+| idle | a `thread_pool` without work and a timer service with one armed limit: CPU time in 5 s |
 
-`weir` is `weir::task` on a `run_loop`, with several threads on a `thread_pool`; `weir asio_task` is `weir::task` on an io_context, `weir asio_awaitable` is
-`asio::awaitable` on an io_context. Its W10 uses a `pool`; `weir asio_semaphore` is W10 as others do it, a semaphore that each task gives back.
+Rows of weir: **weir** is `weir::task` on a `run_loop`, or on a `thread_pool` with several threads; **task on Asio** is
+the same on an `io_context`; **awaitable on Asio** is `asio::awaitable` on an `io_context`. W10 uses `weir::pool`;
+**semaphore on Asio** is W10 with awaitables as it is written for the other libraries, with a semaphore that each task
+releases.
 """
 
 
 def write(taken):
-    drawn = plots.draw(taken)
-    parts = [HEAD, machine(taken), floor(taken), WORKLOADS, reached(taken), against(taken), *growth(drawn)]
-    parts += [beside_others(taken), notes(taken)]
+    compared, grown = plots.compare(taken), plots.grow(taken)
+    groups = list(side_by_side(taken))
+    parts = [HEAD, summary(taken, groups), *charts(compared), READING, machine(taken), WORKLOADS, notes(taken)]
+    parts += [tables(taken, groups), *growth(grown), own_targets(taken)]
     PAGE.write_text("\n".join(part for part in parts if part), encoding="utf-8")
-    print(f"written: {PAGE.relative_to(ROOT)}" + "".join(f", docs/plots/{name}.svg" for name in drawn))
+    results.save(taken, str(FIGURES))
+    drawn = "".join(f", docs/plots/{name}.svg" for name in [*compared, *grown])
+    print(f"written: {PAGE.relative_to(ROOT)}, {FIGURES.relative_to(ROOT)}{drawn}")
 
 
 def table(header, lines):
@@ -51,31 +59,162 @@ def table(header, lines):
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
+def summary(taken, groups):
+    if not groups:
+        return "## Summary\n\nThis run measured weir only: `./dev bench report` without `--json-in` also measures the others.\n"
+    return "## Summary\n\n" + leaders(groups) + against_channel(taken) + REPRODUCE
+
+
+REPRODUCE = """
+To reproduce, on a Debian 12 machine that is otherwise idle (about ten minutes):
+
+```
+./dev bench report                                # measures everything; writes this page and bench/figures.json
+./dev bench report --json-in bench/figures.json   # writes the page again from those figures
+./dev bench W4                                    # one workload, weir only
+```
+
+[Where the time goes](where_the_time_goes.md) explains the rows in which weir is slower. The last section lists weir's own
+targets.
+"""
+
+
+def leaders(groups):
+    """The rows in which another library is first."""
+    behind = []
+    for (what, threads, metric), entries in groups:
+        ours = next((figure for who, figure, _ in entries if who.startswith("weir")), None)
+        first, best, _ = entries[0]
+        if ours and not first.startswith("weir"):
+            times = f"{ours.min / best.min:.2f} ×"
+            behind.append([names.row(what, threads, metric), names.library(first), times])
+    text = f"There are {len(groups)} rows in which at least one other library does the same work. weir is first in "
+    if not behind:
+        return text + "all of them.\n"
+    text += f"{len(groups) - len(behind)}\nof them, another library in {len(behind)}:\n\n"
+    return text + table(["workload", "first", "weir's cost relative to the first"], behind)
+
+
+# weir with asio::awaitable next to Asio's own channel: (workload, metric, what is compared)
+CHANNEL = (
+    ("W4", "ns_per_op", "a contended acquire"),
+    ("W7", "release_ns", "releasing 1,000,000 waiters"),
+    ("W7", "bytes_per_waiter", "memory of a parked waiter"),
+    ("W9a", "ns_per_op", "a wait with a time limit"),
+    ("W8", "ns_per_op", "cancelling one of 100,000 waiters"),
+)
+
+
+def against_channel(taken):
+    lines = []
+    for workload, metric, what in CHANNEL:
+        ours = taken.min("weir", f"{workload}/asio_awaitable", 1, metric)
+        theirs = taken.min("asio_channel", workload, 1, metric)
+        if ours is not None and theirs is not None:
+            unit = "bytes" if metric.startswith("bytes") else "ns"
+            lines.append([f"{what} ({workload})", f"{number(ours)} {unit}", f"{number(theirs)} {unit}"])
+    if not lines:
+        return ""
+    return "\nThe same `asio::awaitable` on one thread, with weir and with Asio's channel:\n\n" + table(
+        ["", "weir", "Asio channel"], lines
+    )
+
+
+CHARTS = {
+    "compare_uncontended": "No other task uses the object. `std::mutex` leads W2 because glibc takes no atomic step in a process with one thread.",
+    "compare_contended": "1,000 tasks compete, and the holder yields once, so that the others have to queue.",
+    "compare_queues": "Ints through a queue of capacity 64: 1 producer and 1 consumer, 4 producers and 4 consumers.",
+    "compare_many": "A million parked tasks, and the cancellation of single waiters.",
+    "compare_limits": "100,000 waits with a time limit. Boost.Fiber has 10,000, each with a stack; Asio's channel did not finish W9b.",
+    "compare_tasks": "Starting a task, running it and returning its slot. oneTBB's list of waiting work is unbounded.",
+}
+
+
+def charts(drawn):
+    if not drawn:
+        return
+    yield "## weir next to other libraries\n\nThe scales are logarithmic; less is better. All values are in the tables below.\n"
+    for name, title in drawn.items():
+        yield f"### {title}\n\n{CHARTS[name]}\n\n![{title}: weir next to other libraries](plots/{name}.svg)\n"
+
+
 def machine(taken):
     about = taken.about
     versions = ", ".join(f"{name} {version}" for name, version in about.get("versions", {}).items())
     lines = [
-        ["when", about["when"]],
+        ["date", about["when"]],
         ["weir", about.get("commit", "not known")],
         ["machine", about.get("machine", "not known")],
-        ["load before", f"{about.get('load', 'not known')} (others at work disturb above all the rows with several threads)"],
-        ["repetitions", str(about.get("repetitions", "not known"))],
+        ["load before", f"{about.get('load', 'not known')} (other load disturbs mainly the rows with several threads)"],
+        ["processes for each row", str(about.get("repetitions", "not known"))],
         ["versions", versions or "not known"],
     ]
     return table(["", ""], lines)
 
 
-def floor(taken):
-    lines = [
-        [workload, number(figure.min), number(figure.median), in_c(figure, taken.c)]
-        for (peer, workload, _, metric), figure in ordered(taken)
-        if peer == "floor" and metric == "ns_per_op"
+def notes(taken):
+    named = {peer for peer, workload, *_ in taken.figures if is_workload(workload)}
+    if not named - {"weir"}:
+        return ""
+    lines = [[names.library(peer.name), peer.note] for peer in PEERS if peer.name in named]
+    text = "### How the other libraries implement the workloads\n\n" + table(["", ""], lines)
+    remarks = [
+        [names.library(peer), workload, str(threads) if threads else "", why]
+        for peer, workload, threads, why in taken.failed
     ]
-    return "## The floor\n\n" + table(["", "min, ns", "median, ns", "c"], lines)
+    if remarks:
+        text += "\nNot measured, or not like the rest:\n\n" + table(["", "workload", "threads", "reason"], remarks)
+    return text
+
+
+def tables(taken, groups):
+    text = "## All figures\n" if groups else ""
+    for (what, threads, metric), entries in groups:
+        text += f"\n### {names.row(what, threads, metric)}\n\n" + figures(taken, entries)
+    return text
+
+
+def figures(taken, entries):
+    """One table; a column that would be empty is left out."""
+    unit = entries[0][1].unit
+    rows = [
+        [library(who), number(figure.min), number(figure.median), in_c(figure, taken.c), cores]
+        for who, figure, cores in entries
+    ]
+    header = ["", f"min, {unit}", f"median, {unit}", "c", "cores"]
+    kept = [column for column in range(len(header)) if any(row[column] for row in rows)]
+    return table([header[column] for column in kept], [[row[column] for column in kept] for row in rows])
+
+
+def library(who):
+    return f"**{names.library(who)}**" if who.startswith("weir") else names.library(who)
+
+
+TITLES = {
+    "waiters": "Cost of an operation by the number of waiters in the queue",
+    "timers": "Cost of a wait with a time limit by the number of armed timers",
+    "threads": "Cost of an operation by the number of threads (the machine has two cores)",
+}
+
+
+def growth(drawn):
+    if drawn:
+        yield "## How weir's costs grow\n"
+    for name in drawn:
+        yield f"{TITLES[name]}:\n\n![{TITLES[name]}](plots/{name}.svg)\n"
+
+
+def own_targets(taken):
+    """What weir's developers aim for. Nobody else needs to read it: it comes last."""
+    reached_rows, relations = reached(taken), against(taken)
+    if not reached_rows and not relations:
+        return floor(taken)
+    text = "## weir's own targets\n\nFor weir's developers. [Where the time goes](where_the_time_goes.md) explains the missed ones.\n\n"
+    return text + "\n".join(part for part in (reached_rows, relations, floor(taken)) if part)
 
 
 def reached(taken):
-    """The rows that something is asked of."""
+    """The rows that have a target."""
     lines = []
     for key, figure in ordered(taken):
         verdict = targets.verdict(key, taken)
@@ -84,10 +223,7 @@ def reached(taken):
             ours = in_c(figure, taken.c)
             met = ("yes" if verdict.met else "**no**") + verdict.note
             lines.append([workload, str(threads), metric, number(figure.min), ours, verdict.target, met])
-    if not lines:
-        return ""
-    header = ["workload", "threads", "metric", "min", "c", "wanted", "reached"]
-    return "## What was wanted, and what is reached\n\n" + table(header, lines)
+    return table(["workload", "threads", "metric", "min", "c", "target", "met"], lines) if lines else ""
 
 
 def against(taken):
@@ -95,59 +231,13 @@ def against(taken):
         [each.what, each.reached, each.verdict.target, "yes" if each.verdict.met else "**no**"]
         for each in targets.relations(taken)
     ]
-    return table(["one against the other", "", "wanted", "reached"], lines) if lines else ""
+    return table(["ratio or growth", "measured", "target", "met"], lines) if lines else ""
 
 
-TITLES = {
-    "waiters": "Cost against the number of waiters: an acquisition (W4), a cancellation (W8)",
-    "timers": "Cost against the number of armed timers: a wait with a limit, alone and with its task's start and end (W9a)",
-    "threads": "Cost against the number of threads",
-}
-
-
-def growth(drawn):
-    if drawn:
-        yield "## Growth\n"
-    for name in drawn:
-        yield f"{TITLES[name]}:\n\n![{TITLES[name]}](plots/{name}.svg)\n"
-
-
-def beside_others(taken):
-    groups = list(side_by_side(taken))
-    if not groups:
-        return "## Beside others\n\nNot part of this run: `./dev bench peers`.\n"
-    text = "## Beside others\n\n" + leaders(groups)
-    for (what, threads, metric), entries in groups:
-        text += f"\n### {what}, {threads} thread{'s' if threads > 1 else ''}, {metric}\n\n"
-        lines = [line(taken, *entry) for entry in entries]
-        text += table(["", "min", "median", "unit", "c", "cores"], lines)
-    return text
-
-
-def line(taken, who, figure, cores):
-    name = f"**{who}**" if who.startswith("weir") else who
-    return [name, number(figure.min), number(figure.median), figure.unit, in_c(figure, taken.c), cores]
-
-
-def leaders(groups):
-    """The rows where somebody else is the first."""
-    behind = []
-    for (what, threads, metric), entries in groups:
-        ours = next((figure for who, figure, _ in entries if who.startswith("weir")), None)
-        first, best, _ = entries[0]
-        if ours and not first.startswith("weir"):
-            times = f"{ours.min / best.min:.2f}"
-            behind.append([what, str(threads), metric, first, times])
-    if not behind:
-        return "weir leads in every row.\n"
-    header = ["workload", "threads", "metric", "who leads", "weir takes so many times as much"]
-    return f"Somebody else leads in {len(behind)} of {len(groups)} rows:\n\n" + table(header, behind)
-
-
-def notes(taken):
-    named = {peer for peer, workload, *_ in taken.figures if is_workload(workload)}
-    text = "## How the others say it\n\n" + table(["", ""], [[peer.name, peer.note] for peer in PEERS if peer.name in named])
-    remarks = [[peer, workload, str(threads) if threads else "", why] for peer, workload, threads, why in taken.failed]
-    if remarks:
-        text += "\nNot measured as the rest:\n\n" + table(["", "workload", "threads", "why"], remarks)
-    return text if named - {"weir"} else ""
+def floor(taken):
+    lines = [
+        [workload, number(figure.min), number(figure.median), in_c(figure, taken.c)]
+        for (peer, workload, _, metric), figure in ordered(taken)
+        if peer == "floor" and metric == "ns_per_op"
+    ]
+    return "### Cost of basic operations on this machine\n\n" + table(["", "min, ns", "median, ns", "c"], lines)
