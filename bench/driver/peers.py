@@ -82,7 +82,7 @@ PEERS = (
     Peer(
         "std",
         ("g++",),
-        "The waiters are threads: W3 has two threads instead of 1,000 tasks; W5 is a mutex, two conditions and a deque.",
+        "The waiters are threads: W3 has two instead of 1,000 tasks; W5 is a mutex, two conditions and a deque.",
         compiled(),
     ),
     Peer(

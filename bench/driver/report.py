@@ -46,8 +46,9 @@ releases.
 def write(taken):
     compared, grown = plots.compare(taken), plots.grow(taken)
     groups = list(side_by_side(taken))
-    parts = [HEAD, summary(taken, groups), *charts(compared), READING, machine(taken), WORKLOADS, notes(taken)]
-    parts += [tables(taken, groups), *growth(grown), own_targets(taken)]
+    parts = [HEAD, summary(taken, groups, compared), *charts(compared)]
+    parts += [READING, machine(taken), WORKLOADS, notes(taken), tables(taken, groups)]
+    parts += [*growth(grown), own_targets(taken)]
     PAGE.write_text("\n".join(part for part in parts if part), encoding="utf-8")
     results.save(taken, str(FIGURES))
     drawn = "".join(f", docs/plots/{name}.svg" for name in [*compared, *grown])
@@ -59,10 +60,13 @@ def table(header, lines):
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
-def summary(taken, groups):
+def summary(taken, groups, drawn):
     if not groups:
-        return "## Summary\n\nThis run measured weir only: `./dev bench report` without `--json-in` also measures the others.\n"
-    return "## Summary\n\n" + leaders(groups) + against_channel(taken) + REPRODUCE
+        return "## Summary\n\nThis run measured weir only. A plain `./dev bench report` measures the others too.\n"
+    first = "".join(f"{chart(name, drawn[name])}\n" for name in FIRST if name in drawn)
+    scales = "\nThe scales of the charts are logarithmic; less is better.\n\n" if first else "\n"
+    parts = [scores(groups), provenance(taken.about), scales, first, leaders(groups), against_channel(taken), REPRODUCE]
+    return "## Summary\n\n" + "".join(parts)
 
 
 REPRODUCE = """
@@ -74,31 +78,46 @@ To reproduce, on a Debian 12 machine that is otherwise idle (about ten minutes):
 ./dev bench W4                                    # one workload, weir only
 ```
 
-[Where the time goes](where_the_time_goes.md) explains the rows in which weir is slower. The last section lists weir's own
-targets.
+[Where the time goes](where_the_time_goes.md) explains the rows in which weir is slower. The last section lists
+weir's own targets.
 """
 
 
-def leaders(groups):
-    """The rows in which another library is first."""
-    behind = []
-    for (what, threads, metric), entries in groups:
+def provenance(about):
+    where = f"{about.get('commit', 'not known')}, {about.get('machine', 'machine not known')}"
+    how = "each figure is the minimum of several [fresh, pinned processes](#how-the-figures-were-taken)"
+    return f"\nMeasured {about['when']}, weir {where};\n{how}.\n"
+
+
+def behind(groups):
+    """The rows in which another library is first: [(row, its entries, weir's best)]."""
+    for key, entries in groups:
         ours = next((figure for who, figure, _ in entries if who.startswith("weir")), None)
-        first, best, _ = entries[0]
-        if ours and not first.startswith("weir"):
-            times = f"{ours.min / best.min:.2f} ×"
-            behind.append([names.row(what, threads, metric), names.library(first), times])
-    text = f"There are {len(groups)} rows in which at least one other library does the same work. weir is first in "
-    if not behind:
-        return text + "all of them.\n"
-    text += f"{len(groups) - len(behind)}\nof them, another library in {len(behind)}:\n\n"
-    return text + table(["workload", "first", "weir's cost relative to the first"], behind)
+        if ours and not entries[0][0].startswith("weir"):
+            yield key, entries[0], ours
+
+
+def scores(groups):
+    lost = len(list(behind(groups)))
+    text = f"In {len(groups)} rows at least one other library does the same work as weir. weir is first in "
+    return text + (f"{len(groups) - lost} of them, another\nlibrary in {lost}.\n" if lost else "all of them.\n")
+
+
+def leaders(groups):
+    lines = [
+        [names.row(*key), names.library(who), f"{ours.min / best.min:.2f} ×"]
+        for key, (who, best, _), ours in behind(groups)
+    ]
+    if not lines:
+        return ""
+    header = ["workload", "first", "weir's cost relative to the first"]
+    return "The rows in which another library is first:\n\n" + table(header, lines)
 
 
 # weir with asio::awaitable next to Asio's own channel: (workload, metric, what is compared)
 CHANNEL = (
     ("W4", "ns_per_op", "a contended acquire"),
-    ("W7", "release_ns", "releasing 1,000,000 waiters"),
+    ("W7", "release_ns", "releasing one of 1,000,000 waiters"),
     ("W7", "bytes_per_waiter", "memory of a parked waiter"),
     ("W9a", "ns_per_op", "a wait with a time limit"),
     ("W8", "ns_per_op", "cancelling one of 100,000 waiters"),
@@ -120,22 +139,28 @@ def against_channel(taken):
     )
 
 
+FIRST = ("compare_contended", "compare_many")  # in the summary
+
 CHARTS = {
-    "compare_uncontended": "No other task uses the object. `std::mutex` leads W2 because glibc takes no atomic step in a process with one thread.",
-    "compare_contended": "1,000 tasks compete, and the holder yields once, so that the others have to queue.",
-    "compare_queues": "Ints through a queue of capacity 64: 1 producer and 1 consumer, 4 producers and 4 consumers.",
-    "compare_many": "A million parked tasks, and the cancellation of single waiters.",
-    "compare_limits": "100,000 waits with a time limit. Boost.Fiber has 10,000, each with a stack; Asio's channel did not finish W9b.",
-    "compare_tasks": "Starting a task, running it and returning its slot. oneTBB's list of waiting work is unbounded.",
+    "compare_contended": "Tasks compete for a semaphore or a mutex; the holder yields once, so that the others queue:",
+    "compare_many": "A million parked tasks, and the cancellation of single waiters:",
+    "compare_uncontended": "No other task uses the object:",
+    "compare_queues": "Ints through a queue of capacity 64; 1 producer and 1 consumer, 4 producers and 4 consumers:",
+    "compare_limits": "100,000 waits with a time limit; Boost.Fiber has 10,000, each with a stack:",
+    "compare_tasks": "Starting a task, running it and freeing its slot; oneTBB's list of waiting work is unbounded:",
 }
 
 
+def chart(name, title):
+    return f"{CHARTS[name]}\n\n![{title}: weir next to other libraries](plots/{name}.svg)\n"
+
+
 def charts(drawn):
-    if not drawn:
-        return
-    yield "## weir next to other libraries\n\nThe scales are logarithmic; less is better. All values are in the tables below.\n"
-    for name, title in drawn.items():
-        yield f"### {title}\n\n{CHARTS[name]}\n\n![{title}: weir next to other libraries](plots/{name}.svg)\n"
+    rest = {name: title for name, title in drawn.items() if name not in FIRST}
+    if rest:
+        yield "## More charts\n"
+    for name, title in rest.items():
+        yield f"### {title}\n\n{chart(name, title)}"
 
 
 def machine(taken):
@@ -209,8 +234,8 @@ def own_targets(taken):
     reached_rows, relations = reached(taken), against(taken)
     if not reached_rows and not relations:
         return floor(taken)
-    text = "## weir's own targets\n\nFor weir's developers. [Where the time goes](where_the_time_goes.md) explains the missed ones.\n\n"
-    return text + "\n".join(part for part in (reached_rows, relations, floor(taken)) if part)
+    text = "## weir's own targets\n\nFor weir's developers. [Where the time goes](where_the_time_goes.md) explains the "
+    return text + "missed ones.\n\n" + "\n".join(part for part in (reached_rows, relations, floor(taken)) if part)
 
 
 def reached(taken):

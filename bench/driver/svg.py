@@ -4,8 +4,9 @@ from html import escape
 
 STYLE = """<style>
 .paper { fill: #ffffff } .text { fill: #1f2328; font: 13px sans-serif } .title { font-weight: 600 }
-.grid { stroke: #d8dee4; stroke-width: 1 } .other { stroke: #6e7781; fill: #6e7781 } .ours { stroke: #0969da; fill: #0969da }
-.quiet { fill: #57606a; font: 12px sans-serif } .bold { font-weight: 600 } .line { fill: none; stroke-width: 2 }
+.grid { stroke: #d8dee4; stroke-width: 1 } .other { stroke: #6e7781; fill: #6e7781 }
+.ours { stroke: #0969da; fill: #0969da } .quiet { fill: #57606a; font: 12px sans-serif } .bold { font-weight: 600 }
+.line { stroke-width: 2 }
 .c0 { stroke: #0969da; fill: #0969da } .c1 { stroke: #bc4c00; fill: #bc4c00 } .c2 { stroke: #1a7f37; fill: #1a7f37 }
 .c3 { stroke: #8250df; fill: #8250df } .c4 { stroke: #6e7781; fill: #6e7781 } .line { fill: none }
 @media (prefers-color-scheme: dark) {
@@ -99,7 +100,8 @@ def curves_chart(title, x_title, logarithmic, curves, y_title="ns per operation"
         y = place(xs[0], number * step)[1]
         body += [line(left, y, right, y, "grid"), text(left - 8, y + 4, f"{number * step:,}", "quiet", "end")]
     for x in xs:
-        body.append(text(place(x, 0)[0], bottom + 18, power_of_ten(round(math.log10(x))) if logarithmic else f"{x}", "quiet", "middle"))
+        label = power_of_ten(round(math.log10(x))) if logarithmic else f"{x}"
+        body.append(text(place(x, 0)[0], bottom + 18, label, "quiet", "middle"))
     body.append(text((left + right) / 2, bottom + 40, x_title, "text", "middle"))
     body.append(text(left - 52, top - 10, y_title, "quiet"))
     ends = []
