@@ -9,6 +9,7 @@ WORKLOADS = {
     "W5/1x1": "Bounded queue, 1 producer and 1 consumer",
     "W5/4x4": "Bounded queue, 4 producers and 4 consumers",
     "W6": "Round trip between two tasks",
+    "W7": "1,000,000 parked waiters",
     "W8": "Cancel one of 100,000 waiters",
     "W9a": "Wait with a time limit, 100,000 at a time",
     "W9b": "CPU time for 100,000 timeouts",
@@ -21,6 +22,8 @@ METRICS = {
     ("W7", "bytes_per_waiter"): "Memory of a parked waiter",
     ("W7", "release_ns"): "Release one of 1,000,000 waiters",
 }
+
+COLUMNS = {"park_ns": "spawn and park", "bytes_per_waiter": "memory", "release_ns": "release"}
 
 LIBRARIES = {
     "weir own_max": "weir, own maximum",
@@ -42,7 +45,12 @@ LIBRARIES = {
 }
 
 
-def workload(name, metric):
+def column(threads, metric, unit):
+    """'2 threads, ns'."""
+    return f"{COLUMNS.get(metric) or f'{threads} thread' + 's' * (threads > 1)}, {unit}"
+
+
+def workload(name, metric=None):
     """'Round trip between two tasks (W6)'."""
     number = name.split("/")[0]
     return f"{METRICS.get((name, metric)) or WORKLOADS.get(name, name)} ({number})"

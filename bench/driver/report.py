@@ -16,9 +16,9 @@ writes the page; change the text in `bench/driver/report.py`, not here.
 READING = """## How the figures were taken
 
 Each figure is the minimum of several fresh processes (the tables also show the median). Rows with one thread are pinned
-to one core, the others to one core for each thread. **c** is the cost of an uncontended pair of compare-exchanges (CAS)
-in the same run: compare ratios to c between machines, never nanoseconds. *Cores* is CPU time divided by wall time in
-the fastest process: a value near 1 in a two-thread row means that the threads did not really run in parallel.
+to one core, the others to one core for each thread. *Cores* is CPU time divided by wall time in the fastest process: a
+value near 1 in a two-thread row means that the threads did not really run in parallel. Do not compare nanoseconds of
+different machines: compare ratios to **c**, the cost of an uncontended pair of compare-exchanges (CAS) in the same run.
 """
 
 WORKLOADS = """### Workloads
@@ -47,7 +47,7 @@ def write(taken):
     compared, grown = plots.compare(taken), plots.grow(taken)
     groups = list(side_by_side(taken))
     parts = [HEAD, summary(taken, groups, compared), *charts(compared)]
-    parts += [READING, machine(taken), WORKLOADS, notes(taken), tables(taken, groups)]
+    parts += [READING, machine(taken), WORKLOADS, notes(taken), tables(groups)]
     parts += [*growth(grown), own_targets(taken)]
     PAGE.write_text("\n".join(part for part in parts if part), encoding="utf-8")
     results.save(taken, str(FIGURES))
@@ -192,23 +192,33 @@ def notes(taken):
     return text
 
 
-def tables(taken, groups):
-    text = "## All figures\n" if groups else ""
+def tables(groups):
+    """One for each workload, the numbers of threads (and the metrics of W7) next to each other."""
+    if not groups:
+        return ""
+    workloads = {}
     for (what, threads, metric), entries in groups:
-        text += f"\n### {names.row(what, threads, metric)}\n\n" + figures(taken, entries)
+        workloads.setdefault(what, []).append((threads, metric, entries))
+    text = "## All figures\n\nThe minimum, and the median in parentheses.\n"
+    for what, columns in workloads.items():
+        text += f"\n### {names.workload(what)}\n\n" + figures(columns)
     return text
 
 
-def figures(taken, entries):
-    """One table; a column that would be empty is left out."""
-    unit = entries[0][1].unit
-    rows = [
-        [library(who), number(figure.min), number(figure.median), in_c(figure, taken.c), cores]
-        for who, figure, cores in entries
-    ]
-    header = ["", f"min, {unit}", f"median, {unit}", "c", "cores"]
-    kept = [column for column in range(len(header)) if any(row[column] for row in rows)]
-    return table([header[column] for column in kept], [[row[column] for column in kept] for row in rows])
+def figures(columns):
+    header, cells = [""], {}
+    for threads, metric, entries in columns:
+        header.append(names.column(threads, metric, entries[0][1].unit))
+        busy = any(cores for _, _, cores in entries)
+        if busy:
+            header.append("cores")
+        for who, figure, cores in entries:
+            row = cells.setdefault(who, {})
+            row[len(header) - 1 - busy] = f"{number(figure.min)} ({number(figure.median)})"
+            if busy:
+                row[len(header) - 1] = cores
+    lines = [[library(who), *(row.get(at, "") for at in range(1, len(header)))] for who, row in cells.items()]
+    return table(header, lines)
 
 
 def library(who):
@@ -218,7 +228,7 @@ def library(who):
 TITLES = {
     "waiters": "Cost of an operation by the number of waiters in the queue",
     "timers": "Cost of a wait with a time limit by the number of armed timers",
-    "threads": "Cost of an operation by the number of threads (the machine has two cores)",
+    "threads": "Cost of an operation by the number of threads",
 }
 
 
