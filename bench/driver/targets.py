@@ -1,9 +1,9 @@
-"""Where weir wants to get, and whether it is there. c is an uncontended pair of CASes in the same run."""
+"""weir's own targets, and whether they are met. c is an uncontended pair of CASes in the same run."""
 from dataclasses import dataclass
 
 EACH = "ns_per_op"
 
-# (workload, threads, metric): at most so many c.
+# (workload, threads, metric): the most c.
 IN_C = {
     ("W1", 1, EACH): 1.4,
     ("W1/own_max", 1, EACH): 1.8,
@@ -29,14 +29,14 @@ IN_C = {
     ("W10", 2, EACH): 14,
 }
 
-# The same: at most so much.
+# The same: the largest value, in the unit of the metric.
 AT_MOST = {("W7", 1, "bytes_per_waiter"): 176, ("W9b", 1, "cpu_ms"): 40, ("idle", 2, "cpu_ms"): 1}
 
-# The median of these is at least so much.
+# The smallest median.
 AT_LEAST = {("W3", 2, "cpu_per_wall"): 1.5}
 
 
-ONE_CORE = 1.2  # fewer cores at work than this: it really ran on one, or slept, or others had the second
+ONE_CORE = 1.2  # with fewer cores the threads did not really run in parallel
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Verdict:
 
 
 def verdict(key, taken):
-    """None: nothing was asked."""
+    """None: the row has no target."""
     figure, (peer, *row) = taken.figures[key], key
     row = tuple(row)
     if peer != "weir":
@@ -68,7 +68,7 @@ def verdict(key, taken):
 
 @dataclass
 class Relation:
-    """One figure against another."""
+    """One figure compared with another."""
 
     what: str
     reached: str
@@ -76,7 +76,7 @@ class Relation:
 
 
 def relations(taken):
-    """What is asked of two figures together, as far as both were measured."""
+    """The targets that compare two figures, if both were measured."""
     for build in (cancelling_many, on_an_io_context, growth, beside_the_channel):
         yield from (relation for relation in build(taken) if relation is not None)
 
@@ -90,7 +90,7 @@ def ratio(value):
 
 
 def times(what, first, second, most):
-    """first is at most so many times second."""
+    """The target: first is at most `most` times second."""
     if first is None or second is None:
         return None
     return Relation(what, f"{ratio(first / second)} ×", Verdict(f"≤ {most:g} ×", first <= most * second))
@@ -105,7 +105,7 @@ def cancelling_many(taken):
         yield times(f"W8 by {name}: 100,000 against 1,000 waiters", weir(taken, many), weir(taken, few), 2)
 
 
-# What runs on a run_loop, and its metric; the same under Asio is its asio_task.
+# Rows on a run_loop, and their metrics; the row asio_task is the same under Asio.
 ON_ASIO = (
     ("W4", EACH),
     ("W7", "park_ns"),
@@ -139,12 +139,12 @@ def growth(taken):
 
 
 def beside_the_channel(taken):
-    """asio::awaitable with weir against Asio's own channel."""
+    """asio::awaitable with weir compared with Asio's own channel."""
     for (peer, workload, threads, metric), figure in taken.figures.items():
         if peer != "asio_channel" or metric.startswith("cpu_per_wall") or metric == "wall_ms":
             continue
         most = 0.01 if workload == "W8" else 1
-        for way, called in (("asio_awaitable", ""), ("asio_semaphore", " with a semaphore as the channel is one")):
+        for way, called in (("asio_awaitable", ""), ("asio_semaphore", " and semaphore")):
             ours = weir(taken, f"{workload}/{way}", metric, threads)
             what = f"{workload} {metric}, threads {threads}: asio::awaitable{called} against Asio's channel"
             yield times(what, ours, figure.min, most)
