@@ -18,7 +18,7 @@ using weir::core::outcome;
 
 struct claim : weir::core::claim {
   claim() = default;
-  explicit claim(deciders who) { raced_by(who); }
+  explicit claim(deciders who) { set_deciders(who); }
 };
 
 constexpr std::array outcomes = {outcome::granted, outcome::timed_out, outcome::cancelled, outcome::closed};
@@ -44,7 +44,7 @@ TEST(claim, G1_is_decided_once_whatever_comes_second) {
 TEST(claim, of_a_lock_holder_has_the_outcome_that_it_was_given) {
   for (const outcome verdict : outcomes) {
     claim wait;
-    EXPECT_EQ(wait.raced_by(), deciders::lock_holder);
+    EXPECT_EQ(wait.set_deciders(), deciders::lock_holder);
     EXPECT_TRUE(wait.decide(verdict));
     EXPECT_EQ(wait.verdict(), verdict);
   }
@@ -63,7 +63,7 @@ TEST(claim, G1_of_many_threads_that_decide_at_once_exactly_one_wins) {
   std::array<claim, rounds> waits;
   std::array<std::atomic<int>, rounds> winners{};
   std::array<std::atomic<outcome>, rounds> won{};
-  for (auto& wait : waits) wait.raced_by(deciders::anybody);
+  for (auto& wait : waits) wait.set_deciders(deciders::anybody);
 
   std::barrier together(static_cast<std::ptrdiff_t>(outcomes.size()));
   std::vector<std::thread> racers;
@@ -130,7 +130,7 @@ TEST(claim, G1_the_last_of_arming_and_completion_goes_on_and_sees_what_the_other
   };
   std::array<wait_and_traces, rounds> waits;
   for (auto& wait : waits) {
-    wait.raced_by(deciders::anybody);
+    wait.set_deciders(deciders::anybody);
     wait.start_arming();
   }
 
