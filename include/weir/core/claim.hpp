@@ -74,8 +74,8 @@ class claim : public work {
   }
 
   /// Before the wait can be seen by anyone.
-  void set_deciders(core::deciders who) noexcept { deciders_ = who; }
-  [[nodiscard]] core::deciders deciders() const noexcept { return deciders_; }
+  void set_deciders(deciders who) noexcept { deciders_ = who; }
+  [[nodiscard]] deciders decided_by() const noexcept { return deciders_; }
 
   /// Before the wait can be seen by anyone: its starter will call finish_arming.
   void start_arming() noexcept {
@@ -124,7 +124,7 @@ class claim : public work {
   static constexpr std::uint32_t leaves = 0x400;
 
   bool decide_as(std::uint32_t bits) noexcept {
-    if (deciders_ == core::deciders::lock_holder) {
+    if (deciders_ == deciders::lock_holder) {
       word_.store(bits, std::memory_order_relaxed);  // relaxed: published by the lock, and by the notification
       return true;
     }
@@ -138,7 +138,7 @@ class claim : public work {
   }
 
   platform::atomic<std::uint32_t> word_{0};
-  core::deciders deciders_ = core::deciders::lock_holder;
+  deciders deciders_ = deciders::lock_holder;
   bool arms_ = false;
   bool settles_ = false;
 };

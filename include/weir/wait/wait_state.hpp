@@ -130,7 +130,7 @@ class wait_state : public time_limit<Limits & timed, wait_state<Op, Limits>>,
   /// Takes the wait out of its queue. False: it is decided already.
   bool withdraw() noexcept {
     core::completion others;
-    if (this->deciders() == core::deciders::lock_holder) return !this->decided() && op_.withdraw(node_, others);
+    if (this->decided_by() == core::deciders::lock_holder) return !this->decided() && op_.withdraw(node_, others);
     if (!this->decide(core::outcome::cancelled)) return false;
     op_.withdraw(node_, others);
     return true;

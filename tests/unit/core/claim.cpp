@@ -44,7 +44,7 @@ TEST(claim, G1_is_decided_once_whatever_comes_second) {
 TEST(claim, of_a_lock_holder_has_the_outcome_that_it_was_given) {
   for (const outcome verdict : outcomes) {
     claim wait;
-    EXPECT_EQ(wait.set_deciders(), deciders::lock_holder);
+    EXPECT_EQ(wait.decided_by(), deciders::lock_holder);
     EXPECT_TRUE(wait.decide(verdict));
     EXPECT_EQ(wait.verdict(), verdict);
   }
