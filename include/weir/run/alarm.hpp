@@ -1,7 +1,7 @@
 #pragma once
 
-// What the timer thread sleeps on. A std::condition_variable would do, and does where it is not known how to do
-// without; but its header, for which libstdc++ needs std::shared_ptr, would cost each file that includes weir 40 ms.
+// alarm: what the timer thread sleeps on. On Linux it uses a POSIX condition variable, as <condition_variable>, for
+// which libstdc++ needs std::shared_ptr, would add 40 ms to the compilation of each file that includes weir.
 
 #include <mutex>
 
@@ -20,7 +20,7 @@ namespace weir::core {
 
 #if defined(__linux__)
 
-/// A condition variable of POSIX, on the clock that is std::chrono::steady_clock here.
+/// A POSIX condition variable on CLOCK_MONOTONIC, the clock of std::chrono::steady_clock on Linux.
 class steady_condition {
  public:
   steady_condition() noexcept {
@@ -36,7 +36,7 @@ class steady_condition {
 
   void notify() noexcept { pthread_cond_signal(&condition_); }
 
-  /// False: that time has come. It may wake for no reason.
+  /// Returns false once `when` has come. Spurious wake-ups are possible.
   bool wait_until(std::unique_lock<std::mutex>& lock, time_point when) noexcept {
     const auto ns = when.time_since_epoch().count();
     const timespec at{ns / 1'000'000'000, ns % 1'000'000'000};
@@ -53,7 +53,7 @@ class steady_condition {
  public:
   void notify() noexcept { condition_.notify_one(); }
 
-  /// False: that time has come. It may wake for no reason.
+  /// Returns false once `when` has come. Spurious wake-ups are possible.
   bool wait_until(std::unique_lock<std::mutex>& lock, time_point when) {
     return condition_.wait_until(lock, when) == std::cv_status::no_timeout;
   }
@@ -64,7 +64,7 @@ class steady_condition {
 
 #endif
 
-/// One thread sleeps, others ring. What has rung while nobody slept ends the next sleep.
+/// One thread sleeps, others ring. A ring while no thread sleeps ends the next sleep at once.
 class WEIR_SHARED alarm {
  public:
   void sleep_until(time_point when) noexcept {

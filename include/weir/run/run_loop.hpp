@@ -1,9 +1,10 @@
 #pragma once
 
-// run_loop: an executor that is one thread inside run().
+// run_loop: an executor whose work runs on the thread inside run().
 //
-// Who may call: post and finish, anyone; run, one thread at a time. Order: first posted, first run.
-// Posting from inside the loop is a push onto a list of its own: no lock, no system call.
+// Who may call: post and finish from any thread; run from one thread at a time.
+// Order: FIFO among posts from inside the loop, and among posts from other threads.
+// A post from inside the loop pushes onto a list of that thread: no lock, no system call.
 
 #include <cstddef>
 #include <mutex>
@@ -19,7 +20,7 @@
 
 namespace weir {
 
-/// An executor that is run by whoever calls run(), in the order in which work was posted.
+/// An executor that runs posted work on the thread that calls run(), in FIFO order.
 class run_loop {
  public:
   run_loop() noexcept = default;
@@ -28,10 +29,10 @@ class run_loop {
   ~run_loop() {
     WEIR_ASSERT(ready_.empty() && arrived_.empty(), "a run_loop was destroyed with work posted to it");
     WEIR_ASSERT_NO_TASKS("run_loop",
-                         own_tasks_ + other_tasks_.load(std::memory_order_relaxed));  // relaxed: all has ended
+                         own_tasks_ + other_tasks_.load(std::memory_order_relaxed));  // relaxed: counting is over
   }
 
-  /// From any thread.
+  /// Posts work for the thread in run(). Any thread may call it.
   void post(work& item) noexcept {
     if (running() == this) {
       ready_.push_back(item);
@@ -47,13 +48,13 @@ class run_loop {
     if (wake) sleeper_.unpark();
   }
 
-  /// Takes back what was posted and has not run. By the thread in run(), or while nobody is.
+  /// Takes back posted work that has not run. Called by the thread in run(), or while no thread is in run().
   bool retract(work& item) noexcept {
     std::lock_guard lock(lock_);
     return ready_.remove(item) || arrived_.remove(item);
   }
 
-  /// Runs what is posted, until finish() has been called and nothing is left.
+  /// Runs posted work until finish() has been called and no work is left.
   void run() noexcept {
     core::flat_loop::inner base;
     const core::running_for nobody(0);
@@ -62,16 +63,16 @@ class run_loop {
     running() = outer;
   }
 
-  /// For what runs tasks: one more, or fewer.
+  /// Adds `change` to the number of tasks that run here.
   void count_tasks(std::ptrdiff_t change) noexcept {
     if (running() == this) {
       own_tasks_ += change;
     } else {
-      other_tasks_.fetch_add(change, std::memory_order_relaxed);  // relaxed: read by the destructor
+      other_tasks_.fetch_add(change, std::memory_order_relaxed);  // relaxed: only the destructor reads it
     }
   }
 
-  /// Lets run() return once nothing is left to run. For good.
+  /// Lets run() return once no work is left. It cannot be undone.
   void finish() noexcept {
     bool wake = false;
     {
@@ -89,10 +90,10 @@ class run_loop {
 
   static run_loop*& running() noexcept { return platform::local<innermost>().running; }
 
-  /// Null: finished. What arrives from outside queues behind what is ready, and is never starved by it.
+  /// Returns null if finished. Work from other threads queues behind what is ready, and is never starved by it.
   work* next() noexcept {
     for (;;) {
-      if (!has_arrived_.load(std::memory_order_relaxed)) {  // relaxed: the lock orders what it hints at
+      if (!has_arrived_.load(std::memory_order_relaxed)) {  // relaxed: a hint; the lock orders the list
         if (work* item = ready_.pop_front()) return item;
       }
       {
@@ -109,10 +110,10 @@ class run_loop {
     }
   }
 
-  work_list ready_;               // of the thread in run()
-  std::ptrdiff_t own_tasks_ = 0;  // counted by that thread; the sum of both is the number of tasks
-  core::spin_lock lock_;
-  work_list arrived_;  // from other threads, with what follows: under the lock
+  work_list ready_;               // used by the thread in run(), without a lock
+  std::ptrdiff_t own_tasks_ = 0;  // counted by that thread; with other_tasks_ the number of tasks
+  core::spin_lock lock_;          // guards arrived_, asleep_ and finished_
+  work_list arrived_;             // posted by other threads
   bool asleep_ = false;
   bool finished_ = false;
   platform::atomic<bool> has_arrived_{false};

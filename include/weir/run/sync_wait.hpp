@@ -1,7 +1,7 @@
 #pragma once
 
-// sync_wait: runs a task to its end on the calling thread. The task's executor is a run_loop of this call,
-// and what it locks belongs to this thread, or to the task that this thread runs.
+// sync_wait: runs a task to its end on the calling thread. The task's executor is a run_loop inside the call. The owner
+// of its locks is this thread or, if this thread runs a task already, that task.
 
 #include <coroutine>
 #include <utility>
@@ -13,7 +13,7 @@
 
 namespace weir {
 
-/// What the task returns, or its exception, rethrown.
+/// Returns what the task returns, or rethrows its exception.
 template <class T>
 T sync_wait(task<T> waited) {
   class here final : public work, public core::task_outcome {
@@ -38,7 +38,7 @@ T sync_wait(task<T> waited) {
 
    private:
     task<T>& waited_;
-    alignas(64) run_loop loop_;  // one cache line: to post from another thread moves no more than that
+    alignas(64) run_loop loop_;  // one cache line: a post from another thread moves no other
     core::context context_{loop_, core::blocking_owner(), {}};
   };
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// task<T>: a lazy coroutine that keeps to its executor: after every co_await of an operation it goes on there.
+// task<T>: a lazy coroutine that stays on its executor: after every co_await of an operation it resumes there.
 //
-// It starts when it is awaited, spawned or waited for, on its starter's thread, as part of its starter's chain: the
-// same executor, owner and stop token. Awaiting costs no stack that outlives the await: a child that
-// finishes without suspending returns to its parent as a call does, in every build.
+// A task starts when it is awaited, spawned or waited for, on its starter's thread, as part of its starter's chain:
+// with the same executor, owner and stop token. Awaiting uses no stack that outlives the await: a child that finishes
+// without suspending returns to its parent as a call does, in every build.
 
 #include <coroutine>
 #include <cstdint>
@@ -45,7 +45,7 @@ class task_promise_base {
   std::suspend_always initial_suspend() const noexcept { return {}; }
   at_end final_suspend() const noexcept { return {}; }
 
-  /// A child becomes part of the chain.
+  /// Makes the child part of this task's chain.
   template <class T>
   task_awaiter<T> await_transform(task<T>&& child) const noexcept;
   template <class T>
@@ -61,7 +61,7 @@ class task_promise_base {
     return adapted;
   }
 
-  /// What can be told its context is; anything else is foreign, and may take the task anywhere.
+  /// Passes the context to an awaitable with enter(). Any other is foreign, and may resume the task anywhere.
   template <class Awaited>
   decltype(auto) await_transform(Awaited&& awaited) const {
     static_assert(
@@ -78,7 +78,7 @@ class task_promise_base {
     return awaiter_of(static_cast<Awaited&&>(awaited));
   }
 
-  /// Before it starts. A null context: its chain begins in a coroutine of another kind, which tells it nothing.
+  /// Called before the start. A null context: the chain begins in a coroutine of another kind, which has none.
   void runs_in(core::context* where) noexcept { context_ = where; }
   [[nodiscard]] core::context* context() const noexcept { return context_; }
   void tells(task_end& end) noexcept { end_ = &end; }
@@ -118,9 +118,9 @@ class task_promise<void> : public task_promise_base {
   void take() const noexcept {}
 };
 
-/// A parent awaits its child. The child runs inside await_suspend and, if it has ended there, the parent does not
-/// suspend at all: no stack is used up, whether or not the compiler makes tail calls. Otherwise the last of
-/// the two (the child's end, the parent's suspension) lets the parent go on.
+/// A parent awaits its child. The child runs inside await_suspend. If it ends there, the parent does not suspend at
+/// all: no stack is used up, whether or not the compiler makes tail calls. Otherwise the later of the two (the child's
+/// end, the parent's suspension) resumes the parent.
 template <class T>
 class [[nodiscard]] task_awaiter final : private task_outcome {
  public:
@@ -136,12 +136,12 @@ class [[nodiscard]] task_awaiter final : private task_outcome {
     parent_ = parent;
     child_.promise().tells(*this);
     child_.resume();
-    // acquire, acq_rel: pair with the exchange in ended(), on whichever thread the child has ended
+    // acquire, acq_rel: pair with the exchange in ended(), which may be on another thread
     if (meeting_.load(std::memory_order_acquire) != meeting::child_ended &&
         meeting_.exchange(meeting::parent_suspended, std::memory_order_acq_rel) != meeting::child_ended) {
       return true;
     }
-    if (where != nullptr) where->away = away;  // on this thread, wherever the child has been
+    if (where != nullptr) where->away = away;  // the parent is still on this thread, wherever the child was
     return false;
   }
 
@@ -155,7 +155,7 @@ class [[nodiscard]] task_awaiter final : private task_outcome {
 
   std::coroutine_handle<> ended() noexcept override {
     const auto parent = parent_;
-    // acq_rel: pairs with await_suspend, after which this awaiter may be gone
+    // acq_rel: pairs with await_suspend. This awaiter may be destroyed as soon as both have happened.
     const auto met = meeting_.exchange(meeting::child_ended, std::memory_order_acq_rel);
     return met == meeting::parent_suspended ? parent : std::noop_coroutine();
   }
@@ -167,13 +167,13 @@ class [[nodiscard]] task_awaiter final : private task_outcome {
 
 }  // namespace core
 
-/// A coroutine that begins when it is awaited or spawned, and keeps to its executor.
+/// A coroutine that starts when it is awaited or spawned, and resumes on its executor.
 template <class T>
 class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
   static_assert(!std::is_reference_v<T>, "a task gives a value: return a pointer or std::reference_wrapper instead");
 
  public:
-  /// What it returns.
+  /// The type of the value that it returns.
   using value_type = T;
   using promise_type = core::task_promise<T>;
 
@@ -188,13 +188,13 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
     if (coroutine_) core::unfinished_frame::destroy(coroutine_);
   }
 
-  /// It has a coroutine that has not been moved away.
+  /// True if it holds a coroutine, that is, was not default-constructed or moved from.
   explicit operator bool() const noexcept { return static_cast<bool>(coroutine_); }
 
-  /// By a coroutine of another kind. The task has no executor then: it goes on wherever its waits end.
+  /// Awaits the task in a coroutine of another kind. The task then has no executor: it resumes wherever its waits end.
   core::task_awaiter<T> operator co_await() && noexcept { return awaited_in(nullptr); }
 
-  /// For what runs tasks: starts it in `where` and on this thread; `end` is told when it has ended. Once.
+  /// Starts the task in `where`, on this thread, at most once. `end` is notified when it has ended.
   void start(core::context& where, core::task_end& end) noexcept {
     WEIR_ASSERT(coroutine_, "an empty task was started");
     coroutine_.promise().runs_in(&where);
@@ -202,7 +202,7 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
     coroutine_.resume();
   }
 
-  /// After its end, if it has not failed: what it returned.
+  /// Returns the task's value. Called after its end, if it has not failed.
   T take() { return coroutine_.promise().take(); }
 
  private:

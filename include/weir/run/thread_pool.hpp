@@ -1,10 +1,10 @@
 #pragma once
 
-// thread_pool: an executor of n threads. What a worker posts goes to a list of its own, what others post to a common
-// one, which the next worker that looks puts behind its own. A worker with nothing of its own takes from the others.
+// thread_pool: an executor of n threads. A worker posts to a list of its own. Other threads post to a common list; the
+// next worker that looks there appends it to its own. A worker without work takes work from other workers' lists.
 //
-// Who may call: anyone. Order: of each list first posted, first taken. An idle worker sleeps. What is posted while one
-// sleeps wakes one.
+// Who may call: any member from any thread; the destructor not from a worker. Order: FIFO in each list. An idle worker
+// sleeps; work that is posted while workers sleep wakes one of them.
 
 #include <cstddef>
 #include <memory>
@@ -21,10 +21,10 @@
 
 namespace weir {
 
-/// An executor of threads of its own.
+/// An executor with threads of its own.
 class thread_pool {
  public:
-  /// Starts them. Throws std::invalid_argument if there are to be none.
+  /// Starts the threads. Throws std::invalid_argument if `threads` is 0.
   explicit thread_pool(std::size_t threads)
       : size_(threads), workers_(threads != 0 ? std::make_unique<worker[]>(threads) : nullptr) {
     if (threads == 0) throw std::invalid_argument("weir::thread_pool: 0 threads would never run anything");
@@ -41,17 +41,18 @@ class thread_pool {
   thread_pool(const thread_pool&) = delete;
   thread_pool& operator=(const thread_pool&) = delete;
 
-  /// Runs what is posted, and what that posts, then joins. What still waits would be posted here later: wait for the
-  /// futures of what was spawned first. By a worker of its own it would wait for itself: that aborts, in every build.
+  /// Runs all posted work, and the work that it posts, then joins the threads. A task that still waits would be posted
+  /// here later: wait for the futures of spawned tasks first. Called by one of its own workers, the destructor would
+  /// wait for itself: it aborts, in every build.
   ~thread_pool() {
     stop();
     WEIR_ASSERT_NO_TASKS("thread_pool", tasks());
   }
 
-  /// How many threads there are.
+  /// Returns the number of threads.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  /// From any thread.
+  /// Posts work to be run by one of the threads. Any thread may call it.
   void post(work& item) noexcept {
     const place& here = platform::local<place>();
     list& into = here.pool == this ? here.self->own : common_;
@@ -62,24 +63,25 @@ class thread_pool {
       if (std::exchange(into.watched, false)) woken = take_idle();
       if (&into == &common_) arrived_.store(true, std::memory_order_relaxed);  // relaxed: only a hint to take the lock
     }
-    // Nothing of the pool is touched any more, which may end with the item; but who was idle waits for this.
+    // The pool is not accessed from here on: the item may have run, and let the pool be destroyed. The worker is not:
+    // it parks until this call.
     if (woken != nullptr) woken->sleeper.unpark();
   }
 
-  /// For what runs tasks: one more, or fewer. A worker counts for itself, without an atomic step.
+  /// Adds `change` to the number of tasks that run here. A worker has a count of its own, which is not atomic.
   void count_tasks(std::ptrdiff_t change) noexcept {
     const place& here = platform::local<place>();
     if (here.pool == this) {
       here.self->tasks += change;
     } else {
-      other_tasks_.fetch_add(change, std::memory_order_relaxed);  // relaxed: read by the destructor
+      other_tasks_.fetch_add(change, std::memory_order_relaxed);  // relaxed: only the destructor reads it
     }
   }
 
-  /// Takes back what was posted and has not been taken by a worker.
+  /// Takes back posted work. Returns false if a worker has taken it already.
   bool retract(work& item) noexcept {
     const std::lock_guard nothing_moves(moves_);
-    if (common_.remove(item)) return true;  // first: from there it still moves to a worker's, and never back
+    if (common_.remove(item)) return true;  // first: work moves from here to a worker's list, never back
     for (std::size_t i = 0; i < size_; ++i) {
       if (workers_[i].own.remove(item)) return true;
     }
@@ -89,10 +91,10 @@ class thread_pool {
  private:
   struct list {
     core::spin_lock lock;
-    bool watched = false;  // it was found empty: who posts to it wakes a worker
+    bool watched = false;  // a last look found it empty: the next post wakes an idle worker
     std::size_t size = 0;
-    std::size_t looks = 0;  // how often its worker has come for something,
-    std::size_t seen = 0;   // and had when another one looked last
+    std::size_t looks = 0;  // calls of take(): its worker's, and last looks of the others
+    std::size_t seen = 0;   // `looks` when another worker last checked its progress
     work_list posted;
 
     void push(work& item) noexcept {
@@ -104,7 +106,7 @@ class thread_pool {
       if (item != nullptr) --size;
       return item;
     }
-    /// Null: it is empty, and watched from now on if that is wanted.
+    /// Returns null if the list is empty; it is watched from then on if `watch` is true.
     work* take(bool watch) noexcept {
       const std::lock_guard guard(lock);
       work* item = pop();
@@ -120,32 +122,42 @@ class thread_pool {
     }
   };
 
-  struct alignas(64) worker {  // a cache line each, so that posting to one's own list disturbs nobody
-    worker* next = nullptr;    // among the idle
+  /// Aligned to a cache line, so that a worker that posts to its own list disturbs no other.
+  ///
+  ///   state      in idle_  rests  what the worker does                     next
+  ///   working    no        no     runs items, takes the next from its      no work → looking if looking_ was not set,
+  ///                               list; each 64th turn helps another       else last look
+  ///   looking    no        no     has set looking_; polls the lists        work → working; none → last look
+  ///   last look  yes       no     takes from any list, and marks each      work → working; none → sleeping
+  ///                               empty one as watched                     popped from idle_ → waking
+  ///   sleeping   yes       yes    found no work; parks                     popped from idle_ → waking
+  ///   waking     no        no     parks until its waker calls unpark       unpark → working, or exits if ended_
+  struct alignas(64) worker {
+    worker* next = nullptr;  // in idle_
     worker* prev = nullptr;
     list own;
-    unsigned turns = 0;
+    unsigned turns = 0;  // calls of thread_pool::take()
     bool rests = false;
-    std::ptrdiff_t tasks = 0;  // that it has counted: the sum of all counts is their number
+    std::ptrdiff_t tasks = 0;  // its part of the number of tasks: the sum of all counts
     platform::parker sleeper;
     platform::thread thread;
   };
 
   using idle_locked = std::lock_guard<core::spin_lock>;
 
-  /// What a thread knows of the pool that it works for.
+  /// The pool that a thread works for, and which of its workers it is.
   struct WEIR_SHARED place {
     thread_pool* pool;
     worker* self;
   };
 
-  /// Why nothing lies about while a worker sleeps: one that is going to is among the idle first, then looks at every
-  /// list under its lock, the common one before the others', and leaves it watched. What is put into a watched list
-  /// wakes one; and whoever was woken and has found something wakes the next. So after each waking either nobody is
-  /// idle any more, or one has looked everywhere, found nothing, and left every list watched again.
+  /// Why no wake-up is lost: before it sleeps a worker enters idle_, then looks at every list under its lock, the
+  /// common list before those of other workers, and leaves it watched. Work that is put into a watched list wakes a
+  /// worker; a woken worker that finds work wakes the next. So after each wake-up either no worker is idle any more, or
+  /// one has looked everywhere, found nothing, and left every list watched again.
   ///
-  /// Why all of it is run before the end: nobody leaves before all rest at once. One that rests is idle, and has looked
-  /// everywhere since it is; and what is put anywhere after that has woken one of them.
+  /// Why all work runs before the end: no worker exits until all rest at once. A resting worker is in idle_ and has
+  /// looked everywhere since it entered; work that is put anywhere after that has woken one of them.
   void run(worker& self) noexcept {
     platform::local<place>() = {this, &self};
     for (bool woken = false;;) {
@@ -155,9 +167,9 @@ class thread_pool {
         set_idle(self);
         item = take_anything(self);
         if (item == nullptr) rest(self);
-        if (item == nullptr || !unset_idle(self)) {  // whoever has taken it from among the idle has still to touch it
+        if (item == nullptr || !unset_idle(self)) {  // if popped from idle_, its waker still has to unpark it
           self.sleeper.park();
-          if (ended_.load(std::memory_order_relaxed)) return;  // relaxed: unpark has ordered it
+          if (ended_.load(std::memory_order_relaxed)) return;  // relaxed: unpark orders it
           woken = true;
         }
         if (item == nullptr) continue;
@@ -171,11 +183,11 @@ class thread_pool {
     if (++self.turns % turns_between_helps == 0) {
       if (work* item = help(self)) return item;
     }
-    if (arrived_.load(std::memory_order_relaxed)) take_over(self);  // relaxed: one that is missed is found later
+    if (arrived_.load(std::memory_order_relaxed)) take_over(self);  // relaxed: work that is missed is found later
     return self.own.take(false);
   }
 
-  /// The last look of one that goes to sleep.
+  /// Takes the last look of a worker before it sleeps.
   work* take_anything(worker& self) noexcept {
     work* item = self.own.take(true);
     if (item == nullptr) item = common_.take(true);
@@ -185,10 +197,10 @@ class thread_pool {
     return item;
   }
 
-  /// Looks for work that its own worker will not come to soon, a while and again: what goes to another core takes its
-  /// data along. One at a time is enough.
+  /// Polls for work that its own worker will not reach soon: work that changes cores moves its data too. One worker at
+  /// a time is enough.
   work* look_around(worker& self, bool& woken) noexcept {
-    if (looking_.exchange(true, std::memory_order_relaxed)) return nullptr;  // relaxed: it guards nothing
+    if (looking_.exchange(true, std::memory_order_relaxed)) return nullptr;  // relaxed: it guards no data
     work* item = nullptr;
     for (int looks = 0; item == nullptr && looks < platform::looks_before_sleep; ++looks) {
       for (int pauses = 0; pauses < pauses_between_looks; ++pauses) platform::pause();
@@ -201,7 +213,7 @@ class thread_pool {
     return item;
   }
 
-  /// Unless its worker, as fast as it was since the last look, comes to all of it before the next few.
+  /// Steals half, unless the owner's pace since the last look will drain its list within the next few looks.
   work* take_half(list& from, list& into, bool& woken) noexcept {
     const std::lock_guard moving(moves_);
     const std::lock_guard theirs(from.lock);
@@ -214,7 +226,7 @@ class thread_pool {
     return first;
   }
 
-  /// One that always has something of its own looks now and then whether another one is stuck.
+  /// Takes one item from a worker that is stuck: its list has had no take() since the last check.
   work* help(worker& self) noexcept {
     work* item = nullptr;
     for (std::size_t i = 0; item == nullptr && i < size_; ++i) {
@@ -236,10 +248,10 @@ class thread_pool {
 
   void set_idle(worker& self) noexcept {
     const idle_locked lock(idle_lock_);
-    idle_.push_front(self);  // the one that slept last wakes first: its caches are warm
+    idle_.push_front(self);  // LIFO: the caches of the last to sleep are warm
   }
 
-  /// False: somebody has taken it, and will wake it.
+  /// Returns false if another thread has popped it, and will wake it.
   bool unset_idle(worker& self) noexcept {
     const idle_locked lock(idle_lock_);
     if (!core::ring<worker>::linked(self)) return false;
@@ -252,7 +264,7 @@ class thread_pool {
     if (idle != nullptr) idle->sleeper.unpark();
   }
 
-  /// To be woken. Null: nobody is idle.
+  /// Pops a worker, which the caller has to wake. Returns null if none is idle.
   worker* take_idle() noexcept {
     const idle_locked lock(idle_lock_);
     return pop_idle(lock);
@@ -264,16 +276,16 @@ class thread_pool {
     return first;
   }
 
-  /// By one that is idle and has found nothing. If the destructor waits, and all others rest, it is the end.
+  /// Puts an idle worker that has found nothing to rest. If the destructor waits and all workers rest, all exit.
   void rest(worker& self) noexcept {
     worker* woken = nullptr;  // linked by `next`
     {
       const idle_locked lock(idle_lock_);
-      if (!core::ring<worker>::linked(self)) return;  // it is being woken
+      if (!core::ring<worker>::linked(self)) return;  // another thread is waking it
       self.rests = true;
       ++resting_;
       if (!stops_ || resting_ != started_) return;
-      ended_.store(true, std::memory_order_relaxed);  // relaxed: who is woken after it was taken out here sees it
+      ended_.store(true, std::memory_order_relaxed);  // relaxed: unpark orders it
       while (worker* each = pop_idle(lock)) each->next = std::exchange(woken, each);
     }
     while (woken != nullptr) std::exchange(woken, woken->next)->sleeper.unpark();
@@ -288,13 +300,13 @@ class thread_pool {
       const idle_locked lock(idle_lock_);
       stops_ = true;
     }
-    wake_one();  // if all rest already, it finds that it is the end
+    wake_one();  // if all rest already, this one rests again and ends the pool
     for (std::size_t i = 0; i < started_; ++i) workers_[i].thread.join();
   }
 
-  /// Once no worker runs.
+  /// Called after all workers have been joined.
   [[nodiscard]] std::ptrdiff_t tasks() const noexcept {
-    std::ptrdiff_t sum = other_tasks_.load(std::memory_order_relaxed);  // relaxed: every task that ended has ended
+    std::ptrdiff_t sum = other_tasks_.load(std::memory_order_relaxed);  // relaxed: counting is over
     for (std::size_t i = 0; i < size_; ++i) sum += workers_[i].tasks;
     return sum;
   }
@@ -306,16 +318,16 @@ class thread_pool {
   const std::size_t size_;
   std::unique_ptr<worker[]> workers_;
   list common_;
-  platform::atomic<bool> arrived_{false};  // something may be in it
-  core::spin_lock moves_;                  // from one worker's list to another's
-  core::spin_lock idle_lock_;
-  core::ring<worker> idle_;  // with what follows: under that lock
-  std::size_t resting_ = 0;
+  platform::atomic<bool> arrived_{false};  // common_ may hold work
+  core::spin_lock moves_;                  // held while work moves from one worker's list to another's
+  core::spin_lock idle_lock_;              // guards idle_, resting_, stops_ and the workers' `rests`
+  core::ring<worker> idle_;
+  std::size_t resting_ = 0;  // workers in idle_ with `rests`
   bool stops_ = false;
-  platform::atomic<bool> looking_{false};
-  std::size_t started_ = 0;  // not changed any more once stops_ is set
-  platform::atomic<bool> ended_{false};
-  platform::atomic<std::ptrdiff_t> other_tasks_{0};  // counted by threads that are no workers
+  platform::atomic<bool> looking_{false};            // a worker is looking
+  std::size_t started_ = 0;                          // does not change once stops_ is set
+  platform::atomic<bool> ended_{false};              // all workers exit
+  platform::atomic<std::ptrdiff_t> other_tasks_{0};  // counted by threads that are not workers
 };
 
 }  // namespace weir
