@@ -1,6 +1,6 @@
 #pragma once
 
-// What a task can ask of the place where it runs: co_await yield() and co_await this_task().
+// yield() and this_task(): a task lets other work run first, or asks for its own owner and stop token.
 
 #include <coroutine>
 #include <utility>
@@ -50,15 +50,15 @@ class [[nodiscard("yield() does nothing until it is awaited")]] yielding : priva
 
 }  // namespace core
 
-/// Lets everything go first that its executor has ready; then goes on.
+/// Resumes the task after everything that its executor has ready.
 inline core::yielding yield() noexcept { return {}; }
 
-/// Who a task is: the owner of what it locks, and the stop token that its spawner gave it.
+/// The identity of a task: the owner of its locks, and the stop token that it was spawned with.
 struct task_identity {
-  /// What `co_await this_task()` gives.
+  /// Built by `co_await this_task()`.
   task_identity(owner_id who, platform::stop_token stopped) noexcept : owner(who), stop(std::move(stopped)) {}
 
-  /// For locks, and for stop_on().
+  /// The owner for locks, and the token for stop_on().
   owner_id owner;
   platform::stop_token stop;
 };
@@ -82,7 +82,7 @@ class [[nodiscard("this_task() tells nothing until it is awaited")]] identifying
 
 }  // namespace core
 
-/// Who asks: `auto me = co_await weir::this_task()`.
+/// Returns the identity of the awaiting task: `auto me = co_await weir::this_task()`.
 inline core::identifying this_task() noexcept { return {}; }
 
 }  // namespace weir

@@ -1,12 +1,12 @@
 #pragma once
 
 // A hierarchical timing wheel. Arming and disarming take constant time and no memory, whatever the number of
-// timers; an armed timer moves down at most once a level before it expires. Timers of one tick expire in the order in
-// which they were armed. It has no lock and nothing runs by itself: run/timers.hpp adds both.
+// timers; an armed timer moves down at most once per level before it expires. Timers of one tick expire in the order
+// of arming. The wheel has no lock and no thread: run/timers.hpp adds both.
 //
-// Level k has 64 slots of 64^k ticks; nine levels hold every 64-bit nanosecond. A timer stands in the level of
-// the highest base-64 digit in which its tick differs from the current one, in the slot of that digit: so all that is
-// armed in a lower level expires before all that is armed in a higher one.
+// Level k has 64 slots of 64^k ticks; nine levels hold every 64-bit nanosecond. A timer is in the level of the highest
+// base-64 digit in which its tick differs from the current one, in the slot of that digit: so every timer in a lower
+// level expires before every timer in a higher one.
 
 #include <array>
 #include <bit>
@@ -23,7 +23,7 @@ class timer_wheel {
  public:
   using tick = std::uint64_t;
 
-  /// A timer expires at most this much late.
+  /// The length of a tick: a timer expires at most this much late.
   static constexpr duration resolution{1024};
 
   explicit timer_wheel(time_point start) noexcept : now_(ticks(start, rounding::down)) {}
@@ -34,20 +34,20 @@ class timer_wheel {
     insert(added, ticks(deadline, rounding::up));  // up: never early
   }
 
-  /// False: it was not armed (any more).
+  /// Returns false if the timer is not armed (any more).
   bool disarm(timer& armed) noexcept {
     if (!ring<timer>::linked(armed)) return false;
     remove(armed);
     return true;
   }
 
-  /// When to look again at the latest: no timer is due before.
+  /// Returns when to call expire() next: no timer is due before.
   [[nodiscard]] std::optional<time_point> next() const noexcept {
     if (empty()) return std::nullopt;
     return time_of(next_slot().begins);
   }
 
-  /// Moves the clock on and takes out one timer that has expired; null when there is none left up to then.
+  /// Moves the clock forward and removes one expired timer; null once no timer is left that is due by `now`.
   timer* expire(time_point now) noexcept {
     const tick target = ticks(now, rounding::down);
     while (!empty()) {
@@ -55,11 +55,12 @@ class timer_wheel {
       if (due.begins > target) break;
       if (due.begins > now_) now_ = due.begins;
       timer* first = slots_[due.slot].front();
-      if (due.slot < slots_per_level) {  // a single tick
+      if (due.slot < slots_per_level) {  // level 0: a single tick
         remove(*first);
         return first;
       }
-      for (timer* next = nullptr; first != nullptr; first = next) {  // they share now_'s digit here: each belongs lower
+      // The timers of this slot share now_'s digit at this level: each moves to a lower one.
+      for (timer* next = nullptr; first != nullptr; first = next) {
         next = slots_[due.slot].after(*first);
         remove(*first);
         insert(*first, tick_of(*first));
@@ -74,7 +75,7 @@ class timer_wheel {
   static constexpr std::size_t slots_per_level = 1U << digit_bits;
   static constexpr std::size_t level_count = 9;
 
-  static constexpr unsigned slot_bits = 10;  // of a timer's place; above them is its tick, of at most 2^53
+  static constexpr unsigned slot_bits = 10;  // the slot in timer::place; the bits above are the tick, at most 2^53
 
   static tick tick_of(const timer& armed) noexcept { return armed.place >> slot_bits; }
   static std::size_t slot_of(const timer& armed) noexcept { return armed.place % (1U << slot_bits); }
@@ -98,7 +99,7 @@ class timer_wheel {
   }
 
   void insert(timer& added, tick due) noexcept {
-    if (due < now_) due = now_;  // overdue: the slot of this very tick
+    if (due < now_) due = now_;  // overdue: due in the current tick
     const tick differs = due ^ now_;
     const std::size_t level = differs == 0 ? 0 : (static_cast<std::size_t>(std::bit_width(differs)) - 1) / digit_bits;
     const std::size_t digit = (due >> (level * digit_bits)) % slots_per_level;
@@ -118,7 +119,7 @@ class timer_wheel {
     if (slots_in_use_[level] == 0) levels_in_use_ &= ~(1U << level);
   }
 
-  /// Of the lowest level in use the first slot. All slots in use lie ahead of now_, or are now_'s own.
+  /// Returns the first slot in use of the lowest level in use. Slots in use are ahead of now_, or contain it.
   [[nodiscard]] due_slot next_slot() const noexcept {
     const auto level = static_cast<std::size_t>(std::countr_zero(levels_in_use_));
     const auto digit = static_cast<std::size_t>(std::countr_zero(slots_in_use_[level]));

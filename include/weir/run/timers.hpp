@@ -1,8 +1,7 @@
 #pragma once
 
-// The timer service: one wheel, one lock, and whatever moves its clock. timer_service knows nothing of what
-// drives it: a thread that is started by the first limit (timer_thread), a test by hand (manual_timers), an
-// io_context.
+// The timer service: one wheel and one lock. It does not know its driver, which moves the clock: a thread that the
+// first limit starts (timer_thread), a test (manual_timers), or an io_context.
 
 #include <mutex>
 #include <optional>
@@ -20,11 +19,10 @@
 
 namespace weir {
 
-/// The driver calls fire_expired() when its time has come, and is told by wake_by() when that is sooner
-/// than it knew.
+/// The driver calls fire_expired() when the next timer is due; wake_by() notifies it if that is earlier than it knew.
 class timer_service : public core::timer_source {
  public:
-  /// By a wait that begins; disarm() by one that ends: false, if it has fired or is about to.
+  /// Called by a wait that starts; disarm() by one that ends: it returns false if the timer has fired or is about to.
   void arm(core::timer& armed, core::time_point deadline) noexcept final {
     core::time_point next;
     {
@@ -48,10 +46,10 @@ class timer_service : public core::timer_source {
     return true;
   }
 
-  /// Fires all that has expired by now. When to call it next, if nothing is armed meanwhile; nothing: never.
+  /// Fires all expired timers. Returns when to call it next, if nothing is armed meanwhile; nullopt: never.
   std::optional<core::time_point> fire_expired() noexcept {
     const auto time = now();
-    core::flat_loop::scope gather;  // everybody is told before anybody's code runs
+    core::flat_loop::scope gather;  // callbacks without an executor run after all timers have fired
     for (;;) {
       core::timer* expired = nullptr;
       core::timer::fire_function fire = nullptr;
@@ -64,53 +62,54 @@ class timer_service : public core::timer_source {
           return next;
         }
         fire = expired->claim(*expired);
-        if (fire == nullptr) continue;  // it lost: its owner may go on, and away, as soon as we unlock
+        if (fire == nullptr) continue;  // it lost: its owner may destroy it once lock_ is released
       }
       fire(*expired);
     }
   }
 
  protected:
-  /// Whether the driver wants to know that nothing is armed any more; else it comes once in vain.
+  /// Whether the driver is notified when the last timer is disarmed; if not, it wakes once in vain.
   enum class emptied : bool { kept, told };
 
   explicit timer_service(core::time_point start, emptied when_empty = emptied::kept) noexcept
       : wheel_(start), emptied_(when_empty) {}
   ~timer_service() = default;
 
-  /// When fire_expired() is to be called next; nothing: never.
+  /// Returns when to call fire_expired() next; nullopt: never.
   std::optional<core::time_point> next_deadline() noexcept {
     std::lock_guard lock(lock_);
     return wheel_.next();
   }
 
-  /// Called under no lock by whoever disarms the last, if the driver wants to know. It may come late.
+  /// Called without a lock by the thread that disarmed the last timer, if the driver asked for it. It may come late:
+  /// a timer may have been armed since.
   virtual void all_disarmed() noexcept {}
 
-  /// Called under no lock, by whoever arms. It may come late: fire_expired() may have been called since.
+  /// Called without a lock by the thread that armed. It may come late: fire_expired() may have been called since.
   virtual void wake_by(core::time_point next) noexcept = 0;
 
  private:
   core::spin_lock lock_;
   core::timer_wheel wheel_;
   const emptied emptied_;
-  core::time_point wakes_at_ = core::time_point::max();  // when the driver will come by itself
+  core::time_point wakes_at_ = core::time_point::max();  // when the driver will next call fire_expired()
 };
 
-/// Driven by a thread of its own, which sleeps while nothing expires. The code of waiters that have no executor runs on
-/// it; if that blocks in weir, another thread takes over. If it blocks elsewhere, or takes long, all limits wait for
-/// it. A template, as timers() is, so that only files that use a limit compile it: to start a thread takes 10 ms there.
+/// A timer service with a thread of its own, which sleeps while nothing expires. Waiters without an executor resume on
+/// it; if one blocks in weir, another thread takes over. If it blocks elsewhere, or takes long, all limits wait for it.
+/// A template, as timers() is, so that only files that use a limit compile it: starting a thread adds 10 ms to them.
 template <class Alarm>
 class WEIR_SHARED basic_timer_thread final : public timer_service {
  public:
-  /// One for the process, started when first asked for. It is never destroyed: limits may be in use until
-  /// the very end. Throws std::system_error if no thread can be started; the next call tries again.
+  /// Returns the one of the process, started by the first call. It is never destroyed: limits may be in use until the
+  /// process ends. Throws std::system_error if no thread can be started; the next call tries again.
   WEIR_SHARED static basic_timer_thread& instance() {
     static auto* const service = new basic_timer_thread;
     return *service;
   }
 
-  /// The steady clock.
+  /// Reads the steady clock.
   core::time_point now() noexcept override { return std::chrono::steady_clock::now(); }
 
  private:
@@ -129,14 +128,14 @@ class WEIR_SHARED basic_timer_thread final : public timer_service {
     hook.call = [](void* object) noexcept {
       try {
         static_cast<basic_timer_thread*>(object)->start();
-      } catch (...) {  // no thread is available: the limits wait until this code returns
+      } catch (...) {  // no thread is available: the limits wait until this waiter returns
         return;
       }
       core::before_park::current().call = nullptr;
     };
     for (;;) {
       const auto next = fire_expired();
-      if (hook.call == nullptr) return;  // another one has taken over
+      if (hook.call == nullptr) return;  // another thread has taken over
       alarm_.sleep_until(next.value_or(core::time_point::max()));
     }
   }
@@ -144,29 +143,29 @@ class WEIR_SHARED basic_timer_thread final : public timer_service {
   Alarm alarm_;
 };
 
-/// The one that there is.
+/// The timer thread of the process.
 using timer_thread = basic_timer_thread<core::alarm>;
 
-/// Driven by hand: time stands still until it is moved.
+/// A timer service that is driven by hand: its clock moves only in advance().
 class manual_timers final : public timer_service {
  public:
-  /// Time stands still there until it is moved.
+  /// Sets the clock to `start`.
   explicit manual_timers(core::time_point start = std::chrono::steady_clock::now()) noexcept
       : timer_service(start), now_(start.time_since_epoch()) {}
 
-  /// As far as it was moved.
+  /// Returns `start` plus all that it was advanced by.
   core::time_point now() noexcept override {
     return core::time_point(now_.load(std::memory_order_acquire));  // acquire: pairs with advance
   }
 
-  /// Moves the clock on and fires what has expired: all that was due a tick of the wheel ago, perhaps more.
+  /// Moves the clock forward and fires what has expired: all that was due a wheel tick ago, perhaps more.
   void advance(core::duration by) noexcept {
     now_.store(now_.load(std::memory_order_relaxed) + by, std::memory_order_release);  // release: pairs with now
     fire_expired();
   }
 
  private:
-  /// A deadline that has passed already, because time was moved between its reading and its arming, is due at once.
+  /// Fires at once if advance() has passed the deadline since the caller read the clock.
   void wake_by(core::time_point next) noexcept override {
     if (next <= now()) fire_expired();
   }
@@ -180,30 +179,30 @@ WEIR_SHARED inline platform::atomic<timer_source*>& replaced_timers() noexcept {
   return replaced;
 }
 
-/// A library with a use of the timer thread in it is never unloaded: that thread runs the library's code when a limit
-/// passes, and may still be returning from there when the wait has ended. Initialized when the library is loaded,
-/// because a call is no sign of who waits: the loader may have bound it to the same function in another library.
+/// Keeps a library that uses the timer thread loaded for good: that thread runs the library's code when a limit passes,
+/// and may still be returning from it when the wait has ended. Initialized when the library is loaded, not by a call:
+/// the loader may have bound the call to the same function in another library.
 template <class Default>
 WEIR_PER_LIBRARY inline const bool stays_loaded = platform::keep_library_loaded();
 }  // namespace core
 
-/// What measures the limits of waiters whose executor has no timers of its own. Throws if that cannot be started.
+/// Returns what measures the limits of waiters whose executor has no timers. Throws if it cannot be started.
 template <class Default = timer_thread>
 core::timer_source& timers() {
-  static_cast<void>(&core::stays_loaded<Default>);                           // so that it exists
+  static_cast<void>(&core::stays_loaded<Default>);                           // instantiates it
   auto* replaced = core::replaced_timers().load(std::memory_order_acquire);  // acquire: pairs with use_timers
   return replaced != nullptr ? *replaced : Default::instance();
 }
 
-/// While it lives, timers() is another source: for tests, and for programs that drive time themselves.
+/// Replaces what timers() returns while it lives: for tests, and for programs that drive time themselves.
 class use_timers {
  public:
-  /// From here on, in this scope, all new limits are its. One thread at a time may say so.
+  /// Makes timers() return `source`, in all threads. Only one thread at a time may do so.
   explicit use_timers(core::timer_source& source) noexcept
       : before_(core::replaced_timers().exchange(&source, std::memory_order_acq_rel)) {}  // release: pairs with timers
   use_timers(const use_timers&) = delete;
   use_timers& operator=(const use_timers&) = delete;
-  ~use_timers() { core::replaced_timers().store(before_, std::memory_order_release); }
+  ~use_timers() { core::replaced_timers().store(before_, std::memory_order_release); }  // release: pairs with timers
 
  private:
   core::timer_source* before_;

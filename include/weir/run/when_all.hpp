@@ -1,7 +1,8 @@
 #pragma once
 
-// when_all: runs several tasks at once, in the context of the task that awaits it but each with an owner of its own,
-// and gives all results when all have ended. If some threw, the first of them in the order given is rethrown.
+// when_all: runs several tasks concurrently, with the executor and stop token of the task that awaits it but each with
+// an owner of its own, and returns all results once all have ended. If some threw, the exception of the first of them
+// in argument order is rethrown.
 
 #include <coroutine>
 #include <cstddef>
@@ -24,12 +25,12 @@ namespace core {
 template <class T>
 using value_or_monostate = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
-/// What children that run at once have in common with their parent. It outlives them: they may be destroyed unfinished.
+/// The state that concurrent children share with their parent. It outlives them: they may be destroyed unfinished.
 class gathering {
  public:
   explicit gathering(std::size_t count) : children_(count), left_(count + 1) {}
 
-  /// Starts each child through start(i, context, end); its awaiter goes on when all have ended.
+  /// Starts each child through start(i, context, end); the parent resumes when all have ended.
   template <class Start>
   class [[nodiscard]] running {
    public:
@@ -53,7 +54,7 @@ class gathering {
     Start& start_;
   };
 
-  /// After the end of all: what child `index`, which is this task, has come to.
+  /// Returns the value of child `index`, the task `ended`, or rethrows its exception. Called after all have ended.
   template <class T>
   value_or_monostate<T> take(std::size_t index, task<T>& ended) {
     children_[index]->rethrow_failure();
@@ -76,7 +77,7 @@ class gathering {
     std::coroutine_handle<> ended() noexcept override {
       const bool away = where.away;
       if (!all.last()) return std::noop_coroutine();
-      if (all.where_ != nullptr) all.where_->away = away;  // the parent goes on where this one is
+      if (all.where_ != nullptr) all.where_->away = away;  // the parent resumes where this child is
       const running_task resumed(all.where_);
       all.parent_.resume();
       return std::noop_coroutine();
@@ -86,18 +87,18 @@ class gathering {
     context where{{}, owner_id::make(), {}};
   };
 
-  // acq_rel: the last one sees the results of all the others
+  // acq_rel: the last caller sees the results of all the others
   bool last() noexcept { return left_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
   context* where_ = nullptr;
   std::vector<std::optional<child>> children_;
-  platform::atomic<std::size_t> left_;  // children that have not ended, and one for the starting of them
+  platform::atomic<std::size_t> left_;  // children that have not ended, and 1 until all have been started
   std::coroutine_handle<> parent_;
 };
 
 }  // namespace core
 
-/// A tuple of the results in the order given; std::monostate for a task<void>.
+/// Returns a tuple of the results in argument order; std::monostate for a task<void>.
 template <class... T>
 task<std::tuple<core::value_or_monostate<T>...>> when_all(task<T>... tasks) {
   core::gathering gathered(sizeof...(T));
@@ -112,7 +113,7 @@ task<std::tuple<core::value_or_monostate<T>...>> when_all(task<T>... tasks) {
   }(std::index_sequence_for<T...>());
 }
 
-/// The same for any number of tasks of one type: a vector of their results.
+/// Returns a vector of the results of any number of tasks of one type.
 template <class T>
 task<std::vector<core::value_or_monostate<T>>> when_all(std::vector<task<T>> tasks) {
   core::gathering gathered(tasks.size());
