@@ -1,5 +1,5 @@
-// What both Asio headers share. They bind weir::net to their Asio, its error types, and the names of the two templates
-// that are specialized here.
+// The part that both Asio headers share. Each header first binds weir::net to its Asio and the error types, and defines
+// macros with the names of the two templates that are specialized here.
 
 #include <weir/front/service.ipp>
 #include <weir/front/target.ipp>

@@ -1,4 +1,4 @@
-// op(token): a wait whose owner is a completion handler of Asio's.
+// op(token): a wait whose owner is an Asio completion handler.
 
 #include <concepts>
 #include <cstddef>
@@ -19,17 +19,17 @@ namespace weir {
 
 namespace front::inline WEIR_FRONT {
 
-/// As this Asio reports it: whatever was cancelled is its operation_aborted.
+/// Converts an error to this Asio's type; errc::cancelled becomes operation_aborted.
 inline net::net_error to_net(std::error_code error) noexcept {
   if (error == errc::cancelled) return net::error::operation_aborted;
   return error;
 }
 
-/// Of an operation that yields what a task came to, which may be any exception.
+/// An operation that yields the result of a task, which may be any exception.
 template <class Op>
 concept rethrowing = requires { Op::rethrows; };
 
-/// What a handler gets besides the error.
+/// The type that a handler receives after the error.
 template <class T>
 struct handed {
   using type = std::conditional_t<std::is_default_constructible_v<T>, T, std::optional<T>>;
@@ -48,7 +48,7 @@ template <class Op>
 using signature = typename signature_with<std::conditional_t<rethrowing<Op>, std::exception_ptr, net::net_error>,
                                           typename Op::value_type>::type;
 
-/// The error of a result, in the way of its signature.
+/// Returns the error of a result as the first argument of the signature.
 template <class Op>
 auto error_of(const result<typename Op::value_type>& outcome) {
   if constexpr (rethrowing<Op>) {
@@ -60,31 +60,31 @@ auto error_of(const result<typename Op::value_type>& outcome) {
   }
 }
 
-/// Asks a handler for its executor, and is the answer if it has none.
+/// The default of associated_executor: the answer for a handler that has none.
 struct no_executor {};
 
 template <class Handler>
 using executor_of = typename net::associated_executor<Handler, no_executor>::type;
 
-/// A plain function object that nobody has told where to run.
+/// True for a plain function object without an executor.
 template <class Token, class Signature>
 inline constexpr bool homeless = false;
 template <class Token, class... Args>
-  requires std::is_void_v<std::invoke_result_t<Token&, Args...>>  // use_future can be called too
+  requires std::is_void_v<std::invoke_result_t<Token&, Args...>>  // not use_future, which can be called too
 inline constexpr bool homeless<Token, void(Args...)> = std::is_same_v<executor_of<Token>, no_executor>;
 
-/// That of use_future, which sets what it is handed where it stands.
+/// True for the executor of use_future, which sets the value in place.
 template <class E>
 inline constexpr bool sets_in_place = false;
 template <class T, class Blocking>
 inline constexpr bool sets_in_place<net::detail::promise_executor<T, Blocking>> = true;
 
-/// It has none of a context: neither of its own nor one that sets in place.
+/// True for a handler whose executor is not Asio's, or is use_future's, which runs in place: it needs no context.
 template <class Handler>
 inline constexpr bool needs_no_context =
     !std::constructible_from<any_executor, executor_of<Handler>> || sets_in_place<executor_of<Handler>>;
 
-/// A handler that has no Asio executor: it goes to an executor of weir's, or to the flat loop.
+/// A handler without an Asio executor. It runs on a weir executor, or in the flat loop.
 template <class Handler>
 class elsewhere {
  public:
@@ -98,7 +98,7 @@ class elsewhere {
   executor_ref where_;
 };
 
-/// A coroutine of Asio's keeps its context at work by itself: co_spawn has seen to that.
+/// True for an Asio coroutine: co_spawn keeps outstanding work on its context already.
 template <class Handler>
 inline constexpr bool is_at_work = false;
 #if defined(WEIR_HAS_ASIO_AWAITABLE)
@@ -106,7 +106,7 @@ template <class... Args>
 inline constexpr bool is_at_work<net::detail::awaitable_handler<any_executor, Args...>> = true;
 #endif
 
-/// One that has: the context of that has work to do until the handler is gone.
+/// A handler with an Asio executor. Its context has outstanding work until the handler is destroyed.
 template <class Handler>
 class in_context {
  public:
@@ -116,7 +116,7 @@ class in_context {
   [[nodiscard]] executor_ref where() noexcept { return executor_ref(*this); }
 
   void post(work& item) noexcept { host().post(executor(), item, *resumption_); }
-  bool retract(work& item) noexcept { return host().retract(item); }  // with its context
+  bool retract(work& item) noexcept { return host().retract(item); }  // used only when the context is destroyed
   core::timer_source& timers() noexcept { return host().timers(executor()); }
   bool enlist(core::tenant& wait) noexcept { return host().enlist(*resumption_, wait); }
   void delist(core::tenant&) noexcept { host().close(*resumption_); }
@@ -143,10 +143,10 @@ class in_context {
   [[no_unique_address]] decltype(track(std::declval<any_executor>())) tracked_;
 
  public:
-  Handler handler;  // goes before the work that is tracked for it
+  Handler handler;  // destroyed before tracked_, the work on its context
 };
 
-/// Memory that AddressSanitizer watches is not used again: it would miss whoever touches it too late.
+/// False under AddressSanitizer, which would miss a use after free in recycled memory.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool recycles = false;
 #elif defined(__has_feature)
@@ -155,7 +155,7 @@ inline constexpr bool recycles = !__has_feature(address_sanitizer);
 inline constexpr bool recycles = true;
 #endif
 
-/// What a handler has said to allocate with; if it has said nothing, as Asio does for its own operations.
+/// Returns the handler's allocator; if it has none, the one that Asio uses for its own operations.
 template <class Handler>
 auto allocator_of(const Handler& handler) noexcept {
   if constexpr (recycles && std::is_same_v<typename net::associated_allocator<Handler>::type, std::allocator<void>>) {
@@ -165,8 +165,8 @@ auto allocator_of(const Handler& handler) noexcept {
   }
 }
 
-/// Derived has the handler's place(), which knows where it goes, and the memory of the wait: release() gives the
-/// handler out, and from then on nothing of the wait may be touched.
+/// A wait that calls a handler. Derived owns the handler's place(), which knows its executor, and the memory of the
+/// wait: release() moves the handler out, and after it nothing of the wait may be accessed.
 template <class Op, unsigned Limits, class Derived>
 class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant {
  protected:
@@ -183,7 +183,7 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
       return;
     }
     this->run_ = &post_wait;
-    const bool decided = ready();  // first: what that runs, as a barrier's function, may fire the slot
+    const bool decided = ready();  // first: a function that it runs, as a barrier's, may fire the slot
     if (auto cancels = net::get_associated_cancellation_slot(place().handler); cancels.is_connected()) {
       this->set_deciders(core::deciders::anybody);
       cancels.template emplace<on_slot>(on_slot{this});
@@ -191,7 +191,7 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
     if (decided || !this->enqueue([this] { return taken_back(); })) post();
   }
 
-  /// As it was described, for one that has not begun.
+  /// Returns the description of a wait that has not started.
   state&& unstarted() noexcept { return std::move(*this); }
 
  private:
@@ -202,7 +202,7 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
     }
   };
 
-  /// What the start of a wait throws (no timer thread can be started, no memory) reaches the handler as an error.
+  /// An exception from the start (no timer thread can be started, no memory) reaches the handler as an error.
   bool ready() noexcept {
     try {
       core::context where(place().where(), {}, {});
@@ -227,10 +227,10 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
     place().where().post(*this);
   }
 
-  /// Decided already: what was granted, if it was and can be, is given back instead of being delivered.
+  /// Called by the slot. If the wait is decided already, its grant, if any, is given back where that is possible.
   void cancel() noexcept {
     if (!this->give_up(core::outcome::cancelled)) taken_back_.store(true, std::memory_order_relaxed);
-    // relaxed: a slot fires where the handler runs, or is ordered before it by its user
+    // relaxed: the slot fires where the handler runs, or its user orders it before the handler
   }
   [[nodiscard]] bool taken_back() const noexcept {
     return taken_back_.load(std::memory_order_relaxed);  // relaxed: see cancel
@@ -243,8 +243,8 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
     try {
       deliver();
     } catch (...) {
-      if (thrown == nullptr) std::terminate();           // not called by Asio: there is nobody to throw to
-      if (!*thrown) *thrown = std::current_exception();  // the first, if what it let through has thrown as well
+      if (thrown == nullptr) std::terminate();           // not called by Asio: no run() to throw out of
+      if (!*thrown) *thrown = std::current_exception();  // keeps the first, if a nested handler threw
     }
   }
 
@@ -271,7 +271,7 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
       return this->take_outcome();
     } catch (const std::bad_alloc&) {
       return std::make_error_code(std::errc::not_enough_memory);
-    } catch (...) {  // what it yields could not be moved
+    } catch (...) {  // the value could not be moved
       return result<typename Op::value_type>::failure(std::current_exception());
     }
   }
@@ -282,7 +282,7 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
     if (auto cancels = net::get_associated_cancellation_slot(place().handler); cancels.is_connected()) cancels.clear();
   }
 
-  /// With its context: it is never called, and what was granted is given back.
+  /// Destroys the wait with its context: the handler is never called, and a grant is given back.
   void destroy_pending() noexcept {
     this->abandon(place().where());
     place().where().delist(*this);
@@ -294,7 +294,7 @@ class handler_wait : private wait::wait_state<Op, Limits>, private core::tenant 
   platform::atomic<bool> taken_back_{false};
 };
 
-/// In memory of its own, which the handler's allocator gives.
+/// A wait in memory of the handler's allocator.
 template <class Op, unsigned Limits, class Handler, template <class> class Place>
 class allocated_wait final : private handler_wait<Op, Limits, allocated_wait<Op, Limits, Handler, Place>> {
   using base = handler_wait<Op, Limits, allocated_wait>;
@@ -337,13 +337,13 @@ class allocated_wait final : private handler_wait<Op, Limits, allocated_wait<Op,
   Place<Handler> place_;
 };
 
-/// What starts the wait once the token has made its handler.
+/// Starts the wait once the token has made its handler.
 template <class Op, unsigned Limits, class Where>
 class initiation {
  public:
   explicit initiation(operation<Op, Limits, Where>&& described) noexcept : described_(std::move(described)) {}
   initiation(initiation&&) noexcept = default;
-  /// Asio's deferred asks for it, and calls it only for an lvalue.
+  /// Required by Asio's deferred, which calls it only for an lvalue.
   initiation(const initiation& other) noexcept : initiation(std::move(const_cast<initiation&>(other))) {
     static_assert(std::is_void_v<Op>, "an operation is waited on once: std::move the deferred operation");
   }
@@ -381,7 +381,7 @@ struct initiation_of {
 };
 
 #if defined(WEIR_HAS_ASIO_AWAITABLE)
-/// The same for use_awaitable, which keeps what starts the wait in the frame that waits: so that is the wait.
+/// The initiation for use_awaitable, which keeps it in the waiting coroutine's frame: so it is also the wait.
 template <class Op, unsigned Limits>
 class awaited_wait final : private handler_wait<Op, Limits, awaited_wait<Op, Limits>> {
   using base = handler_wait<Op, Limits, awaited_wait>;
@@ -432,7 +432,7 @@ auto initiate(front_tag, operation<Op, Limits, Where>&& described, Token&& token
   return net::async_initiate<Token, front::signature<Op>>(initiation(wait::for_front::taking_along(described)), token);
 }
 
-/// For anything else: names what a handler of the operation accepts. The compiler adds the exact Signature.
+/// Rejects any other token, and names the signature of a handler. The compiler adds the exact Signature.
 template <class Op, unsigned Limits, class Where, class Signature = front::signature<Op>, bool Fits = false>
 void refuse(front_tag, operation<Op, Limits, Where>&&) {
   if constexpr (front::rethrowing<Op> && std::is_void_v<typename Op::value_type>) {

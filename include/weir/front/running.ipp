@@ -1,4 +1,4 @@
-// spawn, pool and for_each on executors and execution contexts of Asio's; awaitables of Asio's in a pool.
+// spawn, pool and for_each on Asio executors and execution contexts; Asio awaitables in a pool.
 
 #include <coroutine>
 #include <type_traits>
@@ -20,7 +20,8 @@ struct core::adapted<E> {
 
 namespace front::inline WEIR_FRONT {
 
-/// Known before the task that runs there, and left as soon as that has ended: the future may outlive the context.
+/// Attaches a task to its context: a base that is constructed before the task. The task detaches itself as soon as it
+/// has ended, because the future may outlive the context.
 struct hosted : core::tenant {
   hosted(const any_executor& where, void (*evicted)(core::tenant&) noexcept)
       : tenant(evicted), host(service::reserving(where).lodge(where, *this)) {}
@@ -66,14 +67,14 @@ class spawned : private hosted, public core::future_state<T>, public core::detac
 
 }  // namespace front::inline WEIR_FRONT
 
-/// Starts a task on an executor of Asio's. Its future is ready once the task has ended and its frame is gone; if the
-/// context is destroyed first, so is the task, and the future gets errc::closed.
+/// Starts a task on an Asio executor. Its future is ready once the task has ended and its frame is destroyed; if the
+/// context is destroyed first, so is the task, and the future reports errc::closed.
 template <asio_executor E, class T>
 future<T> spawn(const E& where, task<T> body, platform::stop_token stop = {}) {
   return core::spawn_as<front::spawned<T>>(front::any_executor(where), std::move(body), std::move(stop));
 }
 
-/// The same on the executor of an execution context.
+/// Starts a task on the executor of an execution context.
 template <asio_context C, class T>
 future<T> spawn(C& context, task<T> body, platform::stop_token stop = {}) {
   return spawn(context.get_executor(), std::move(body), std::move(stop));

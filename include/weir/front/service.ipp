@@ -1,5 +1,8 @@
-// The service of an execution context: what is pending there and is destroyed with it, what is ready there and waits to
-// be run, and the time limits that its timer measures.
+// The service of an execution context: it lists the waits and tasks that are destroyed with the context, posts their
+// resumptions, and measures their time limits with a timer of the context.
+//
+// A tenant is a wait or task attached to the context; the context's destructor evicts (destroys) it. A lodging is a
+// target that tasks spawned on one executor share. A resumption is the record of one posted wake-up.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,13 +28,13 @@ namespace weir::front::inline WEIR_FRONT {
 
 using any_executor = net::any_io_executor;
 
-/// Null: it is of another type. Asio 1.22's own target<E>() does not ask.
+/// Returns null if the executor is of another type. Asio 1.22's own target<E>() does not check.
 template <class E>
 const E* as(const any_executor& where) noexcept {
   return where.target_type() == typeid(E) ? where.template target<E>() : nullptr;
 }
 
-/// The executor of the context itself, where `where` is known to be one of its strands. It counts as no work there.
+/// Returns the context's own executor if `where` is a strand of a known type, else `where`; without outstanding work.
 inline any_executor of_context(const any_executor& where) {
   any_executor idle = net::prefer(where, net::execution::outstanding_work.untracked);
   if (const auto* strand = as<net::strand<net::io_context::executor_type>>(idle)) return strand->get_inner_executor();
@@ -40,8 +43,8 @@ inline any_executor of_context(const any_executor& where) {
   return idle;
 }
 
-/// Time limits, measured by one timer of the context. It runs only while a limit is armed, so that it never keeps the
-/// context at work by itself.
+/// Measures time limits with one timer of the context. It runs only while a limit is armed, so that by itself it
+/// never keeps the context running.
 class context_timers final : public timer_service {
  public:
   explicit context_timers(const any_executor& where)
@@ -65,7 +68,7 @@ class context_timers final : public timer_service {
         if (!error) fire();
       });
     } else {
-      return;  // it wakes too early, and looks again
+      return;  // the timer expires too early, and plans again
     }
     planned_ = next;
   }
@@ -86,24 +89,24 @@ class context_timers final : public timer_service {
 
 class service;
 
-/// One resumption that is posted to the context: to Asio a handler of its own. Its memory, and Asio's for the handler,
-/// is used again.
+/// The record of one wake-up posted to the context, where it is one Asio handler. The record is recycled, and with it
+/// the memory that Asio uses for the handler.
 struct resumption {
   resumption* next = nullptr;
   resumption* prev = nullptr;
-  work* item = nullptr;          // null: it was retracted
-  core::tenant* wait = nullptr;  // that it belongs to; null: it is for whatever is posted
+  work* item = nullptr;          // null if retracted
+  core::tenant* wait = nullptr;  // the wait that opened it; null: it serves any posted work
   service* from = nullptr;
-  alignas(void*) std::byte memory[48];  // what Asio 1.22 to 1.38 allocates
+  alignas(void*) std::byte memory[48];  // as much as Asio 1.22 to 1.38 allocates
 };
 
-/// Those that are made at once: to start a wait seldom allocates one.
+/// Resumptions that are allocated together, so that the start of a wait seldom allocates.
 struct resumption_batch {
   resumption_batch* next = nullptr;
   resumption all[16];
 };
 
-/// What Asio allocates a posted handler with: the memory of its resumption, if that is large enough.
+/// The allocator of a posted handler: uses the memory of its resumption, if that is large enough.
 template <class T>
 class resumption_allocator {
  public:
@@ -140,16 +143,18 @@ class resumption_allocator {
 class lodging;
 class held_target;
 
-/// An executor that many may run on. Its context has work to do while any of them is there.
+/// An executor that several tenants share. Its context has outstanding work while there is one.
 struct shared_executor {
   explicit shared_executor(any_executor named) : where(std::move(named)) {}
 
-  any_executor at_work;  // the service's. Goes last: without it the context may go, which a strand needs to go
+  // Guarded by service::mutex_, as is `tenants`. Declared first, so that it is destroyed last: without outstanding work
+  // the context may be destroyed, which `where` needs in its destructor if it is a strand.
+  any_executor at_work;
   any_executor where;
-  std::size_t tenants = 0;  // the service's
+  std::size_t tenants = 0;
 };
 
-/// What a handler has thrown, to be thrown out of the context's run().
+/// The exception of a handler, to be rethrown out of the context's run(). Null: not in service::run().
 struct WEIR_SHARED thrown_here {
   std::exception_ptr* by_handler;
 };
@@ -159,16 +164,16 @@ class service final : public net::execution_context::service {
   using key_type = service;
   WEIR_SHARED static inline net::execution_context::id id;
 
-  /// The context destroys it, which may be after the library that needed it first would have been unloaded.
+  /// Keeps this library loaded: the context destroys the service, perhaps after the library would be unloaded.
   explicit service(net::execution_context& owner) : net::execution_context::service(owner) {
     platform::keep_library_loaded();
   }
 
-  /// Asio looks it up in a list, under a mutex; each thread remembers the one that it has found last.
+  /// Returns the service of a context. Asio searches a list under a mutex, so each thread caches the last one found.
   static service& of(const any_executor& where) {
     auto& context = net::query(where, net::execution::context);
     auto& last = platform::local<found_last>();
-    // acquire: pairs with the count in the destructor. One that is destroyed meanwhile is used by nobody.
+    // acquire: pairs with the count in the destructor. A service that is destroyed meanwhile is not in use.
     const std::uint64_t destroyed = services_destroyed.load(std::memory_order_acquire);
     if (last.context != &context || last.destroyed != destroyed) {
       last = {&context, &net::use_service<service>(context), destroyed};
@@ -177,18 +182,18 @@ class service final : public net::execution_context::service {
   }
 
   ~service() override {
-    // release: pairs with of(), which must not take a new service at this address for this one
+    // release: pairs with of(), which must not return this service for a new context at the same address
     services_destroyed.fetch_add(1, std::memory_order_release);
-    if (!shut_) shutdown();  // it was made while the context was being destroyed
+    if (!shut_) shutdown();  // created while the context was being destroyed
     core::unfinished_frame::end();
-    // Not in shutdown(): the memory of what was posted and has not run is Asio's until the context has shut down.
+    // Not in shutdown(): handlers that were posted and have not run use this memory until the context has shut down.
     while (batches_ != nullptr) delete std::exchange(batches_, batches_->next);
   }
 
-  /// The resumption of one wait, from its start to its end, and its place among what is pending. It is made at the
-  /// start, so that what can fail is the start, and not the wake-up.
+  /// Opens the resumption of one wait, which also lists the wait as pending from its start to its end. It is allocated
+  /// at the start, so that the start can fail, but not the wake-up.
   resumption& open() {
-    std::unique_ptr<resumption_batch> made;  // under no lock
+    std::unique_ptr<resumption_batch> made;  // allocated without the lock
     for (;;) {
       {
         const std::lock_guard lock(mutex_);
@@ -201,10 +206,10 @@ class service final : public net::execution_context::service {
       made = std::make_unique<resumption_batch>();
     }
   }
-  /// False: the context is being destroyed.
+  /// Returns false if the context is being destroyed.
   bool enlist(resumption& opened, core::tenant& wait) noexcept {
     opened.wait = &wait;
-    return !shut_;  // written by the destructor of the context, which nothing may race
+    return !shut_;  // written by the context's destructor, which no call may race
   }
   void post(const any_executor& where, work& item, resumption& opened) noexcept {
     opened.item = &item;
@@ -217,24 +222,24 @@ class service final : public net::execution_context::service {
     closed_.push_front(opened);
   }
 
-  /// The service of an executor on which a task will run: the memory of a resumption is there from now on, until the
-  /// task leaves, for the same reason.
+  /// Returns the service of an executor on which a task will run, with a resumption reserved for it until the task
+  /// leaves: its wake-up cannot fail either.
   static service& reserving(const any_executor& where) {
     service& found = of(where);
-    std::unique_ptr<resumption_batch> made;  // under no lock
+    std::unique_ptr<resumption_batch> made;  // allocated without the lock
     while (!found.reserve(made)) made = std::make_unique<resumption_batch>();
     return found;
   }
 
-  /// To the context each item is a handler of its own: parallel on several threads, one for each poll_one(), stopped by
+  /// Posts each item as an Asio handler of its own: in parallel on several threads, one per poll_one(), held back by
   /// stop(), in order on a strand.
   void post(const any_executor& where, work& item) noexcept {
     resumption* posted = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      if (shut_) return;  // nothing runs any more: what is posted is evicted too
+      if (shut_) return;  // nothing runs any more: the item's owner is evicted too
       posted = free_.pop_front();
-      if (posted == nullptr) {  // of a child task, which shares the reservation of its parent
+      if (posted == nullptr) {  // only spawned tasks reserve one: child tasks, pool jobs, resume_on do not
         std::unique_ptr<resumption_batch> made(new (std::nothrow) resumption_batch);
         if (!made) std::terminate();  // a wake-up cannot fail, and must not be lost
         resumptions_ += std::size(made->all);
@@ -247,7 +252,7 @@ class service final : public net::execution_context::service {
     submit(where, *posted);
   }
 
-  /// Takes back what was posted and has not run. Once the context goes nothing runs: that needs no search.
+  /// Takes back posted work that has not run. While the context is destroyed nothing runs, so no search is needed.
   bool retract(work& item) noexcept {
     const std::lock_guard lock(mutex_);
     if (shut_) return true;
@@ -260,7 +265,8 @@ class service final : public net::execution_context::service {
   }
 
   bool enlist(shared_executor& on, core::tenant& pending) noexcept {
-    any_executor at_work;  // made under no lock, if it is the first; declared before it, if another was quicker
+    // Created without the lock, for the first tenant. If another tenant was faster, it is destroyed after unlocking.
+    any_executor at_work;
     for (;;) {
       {
         const std::lock_guard lock(mutex_);
@@ -275,24 +281,25 @@ class service final : public net::execution_context::service {
     }
   }
   void delist(shared_executor& on, core::tenant& pending) noexcept {
-    any_executor done;  // declared before the lock: the context may find that it has nothing to do
+    any_executor done;  // destroyed after unlocking: the context may run out of work
     const std::lock_guard lock(mutex_);
     tenants_.remove(pending);
     if (--on.tenants == 0) std::swap(done, on.at_work);
   }
 
-  /// Of one that shares its executor with whoever else is there.
+  /// Attaches a tenant to the lodging of its executor; leave() detaches it.
   lodging& lodge(const any_executor& where, core::tenant& guest);
   void leave(lodging& host, core::tenant& guest) noexcept;
 
-  /// The context is being destroyed: nothing runs there any more.
+  /// True if the context is being destroyed: nothing runs there any more.
   [[nodiscard]] bool has_ended() noexcept {
     const std::lock_guard lock(mutex_);
     return shut_;
   }
 
-  /// An executor of the context that somebody keeps, perhaps for longer than the context.
-  bool keep(held_target& target) noexcept;  // false: the context is being destroyed
+  /// Lists a target that a pool holds, perhaps for longer than the context lives; forget() removes it. Returns false if
+  /// the context is being destroyed.
+  bool keep(held_target& target) noexcept;
   void forget(held_target& target) noexcept;
 
   core::timer_source& timers(const any_executor& where) {
@@ -308,9 +315,9 @@ class service final : public net::execution_context::service {
     std::uint64_t destroyed;
   };
 
-  /// From here until this service is destroyed, the context destroys what is pending in any of its services.
+  /// The context destroys what is pending in its services from here until this service is destroyed.
   void shutdown() override {
-    if (!shut_) core::unfinished_frame::begin();  // some contexts do it twice
+    if (!shut_) core::unfinished_frame::begin();  // some contexts shut down twice
     for (;;) {
       core::tenant* pending = nullptr;
       {
@@ -321,19 +328,19 @@ class service final : public net::execution_context::service {
       if (pending == nullptr) break;
       pending->evict(*pending);
     }
-    end_held_targets();  // now: the service of their strands may be destroyed before this one
+    end_held_targets();  // here: the service of their strands may be destroyed before this one
     timers_.reset();
   }
 
   core::tenant* first_pending() const noexcept {
     if (core::tenant* const task = tenants_.front()) return task;
     for (const resumption* each = waits_.front(); each != nullptr; each = waits_.after(*each)) {
-      if (each->wait != nullptr) return each->wait;  // else it has not begun, and never will
+      if (each->wait != nullptr) return each->wait;  // else the wait has not started, and never will
     }
     return nullptr;
   }
 
-  /// False: one more resumption has to be made first.
+  /// Returns false if a batch has to be allocated first.
   bool reserve(std::unique_ptr<resumption_batch>& made) noexcept {
     const std::lock_guard lock(mutex_);
     if (resumptions_ == reserved_) {
@@ -345,7 +352,7 @@ class service final : public net::execution_context::service {
     return true;
   }
 
-  /// Under the lock.
+  /// Called under mutex_.
   void add(std::unique_ptr<resumption_batch>& made, core::ring<resumption>& to) noexcept {
     for (resumption& each : made->all) {
       each.from = this;
@@ -357,7 +364,7 @@ class service final : public net::execution_context::service {
 
   inline void end_held_targets() noexcept;
 
-  /// One of the latest.
+  /// Returns one with this executor among the first few, or null.
   template <class T>
   static T* one_on(const any_executor& where, const core::ring<T>& any) noexcept {
     int looked_at = 0;
@@ -368,7 +375,7 @@ class service final : public net::execution_context::service {
     return nullptr;
   }
 
-  /// For the executors of Asio's own contexts without an allocation, and without one more indirect call.
+  /// Posts a resumption: to Asio's own contexts without an allocation, and without one more indirect call.
   void submit(const any_executor& where, resumption& posted) noexcept {
     const bool submitted = submit_to<net::io_context::executor_type>(where, posted) ||
                            submit_to<tracked<net::io_context::executor_type>>(where, posted) ||
@@ -395,11 +402,11 @@ class service final : public net::execution_context::service {
     return known != nullptr;
   }
 
-  /// By Asio, which uses its memory no more. What the item's handler has thrown is thrown out of the context's run().
+  /// Called by Asio, which no longer uses posted.memory. Rethrows a handler's exception out of the context's run().
   void run(resumption& posted) {
     work* const item = finish(posted);
     if (item == nullptr) return;
-    const core::running_for nobody(0);  // not for a task inside which the context is run
+    const core::running_for nobody(0);  // a task that calls the context's run() does not own this
     std::exception_ptr thrown;
     auto& here = platform::local<thrown_here>();
     auto* const outer = std::exchange(here.by_handler, &thrown);
@@ -420,19 +427,19 @@ class service final : public net::execution_context::service {
 
   WEIR_SHARED static inline platform::atomic<std::uint64_t> services_destroyed{0};
 
-  core::spin_lock mutex_;  // for a few instructions each time
+  core::spin_lock mutex_;  // held for a few instructions at a time
   core::ring<core::tenant> tenants_;
-  core::ring<lodging> lodgings_;  // the latest first
+  core::ring<lodging> lodgings_;  // latest first
   core::ring<held_target> held_;
   resumption_batch* batches_ = nullptr;
-  core::ring<resumption> waits_;   // opened
-  core::ring<resumption> closed_;  // to be opened again
+  core::ring<resumption> waits_;   // opened by a wait
+  core::ring<resumption> closed_;  // ready to be opened
   core::ring<resumption> posted_;
   core::ring<resumption> free_;
-  std::size_t resumptions_ = 0;  // posted and free
-  std::size_t reserved_ = 0;     // at most as many
+  std::size_t resumptions_ = 0;  // the number in posted_ and free_
+  std::size_t reserved_ = 0;     // at most resumptions_
   bool shut_ = false;
-  std::mutex making_;  // of what follows
+  std::mutex making_;  // guards timers_
   std::optional<context_timers> timers_;
 };
 

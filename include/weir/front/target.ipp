@@ -1,4 +1,4 @@
-// An Asio executor as one of weir's. It is copied. What runs on it is destroyed with its context.
+// target: a weir executor that holds a copy of an Asio executor. What runs on it is destroyed with its context.
 
 #include <concepts>
 #include <memory>
@@ -12,12 +12,12 @@
 
 namespace weir {
 
-/// An executor of Asio's: io.get_executor(), a strand, any_io_executor, …
+/// An Asio executor: io.get_executor(), a strand, any_io_executor, …
 template <class E>
 concept asio_executor =
     !executor<E> && net::execution::is_executor<E>::value && std::constructible_from<front::any_executor, E>;
 
-/// An execution context of Asio's: an io_context, a thread_pool, … What runs on it runs on its get_executor().
+/// An Asio execution context: an io_context, a thread_pool, … What runs on it runs on its get_executor().
 template <class C>
 concept asio_context = std::convertible_to<C&, net::execution_context&> && requires(C& context) {
   { context.get_executor() } -> asio_executor;
@@ -51,7 +51,7 @@ class WEIR_SHARED target {
 
   [[nodiscard]] const any_executor& where() const noexcept { return on_.where; }
 
-  /// With its context, or when nothing of that is needed any more: from now on it runs nothing, and may outlive it.
+  /// Called when the context is destroyed or no longer needed: the target then runs nothing, and may outlive it.
   void end() noexcept {
     on_.where = any_executor();
     service_ = nullptr;
@@ -59,7 +59,7 @@ class WEIR_SHARED target {
 
  protected:
   shared_executor on_;
-  service* service_;  // null: it has ended
+  service* service_;  // null after end()
 };
 
 /// The target of a pool, which may outlive its context.
@@ -91,7 +91,7 @@ inline void service::end_held_targets() noexcept {
   while (held_target* const each = held_.pop_front()) each->end();
 }
 
-/// The target of all tasks that were spawned on one executor, while any of them is there.
+/// The target that tasks spawned on one executor share. It is destroyed when the last of them has ended.
 class lodging final : public target {
  public:
   explicit lodging(const any_executor& where) : target(where) {
@@ -109,7 +109,7 @@ class lodging final : public target {
 };
 
 inline lodging& service::lodge(const any_executor& where, core::tenant& guest) {
-  std::unique_ptr<lodging> made;  // under no lock
+  std::unique_ptr<lodging> made;  // allocated without the lock
   for (;;) {
     {
       const std::lock_guard lock(mutex_);
@@ -129,7 +129,7 @@ inline lodging& service::lodge(const any_executor& where, core::tenant& guest) {
 }
 
 inline void service::leave(lodging& host, core::tenant& guest) noexcept {
-  std::unique_ptr<lodging> empty;  // declared before the lock: the context may find that it has nothing to do
+  std::unique_ptr<lodging> empty;  // destroyed after unlocking: the context may run out of work
   const std::lock_guard lock(mutex_);
   tenants_.remove(guest);
   --reserved_;
@@ -138,8 +138,8 @@ inline void service::leave(lodging& host, core::tenant& guest) noexcept {
   empty.reset(&host);
 }
 
-/// The target of one wait, inside the frame that waits: that may be destroyed while another thread posts its
-/// resumption.
+/// The target of one wait, inside the waiting frame, which may be destroyed while another thread posts its resumption:
+/// post() uses a copy of the executor.
 class frame_target final : public target {
  public:
   using target::target;
@@ -149,7 +149,7 @@ class frame_target final : public target {
   }
 };
 
-/// What resume_on said.
+/// The executor named in resume_on().
 class named_target {
  public:
   explicit named_target(any_executor named) : target_(std::move(named)) {}
@@ -161,7 +161,7 @@ class named_target {
 
   [[nodiscard]] const core::context* context() const noexcept { return left_; }
 
-  /// A wait that goes on here is destroyed with the context of the executor, if that is destroyed first.
+  /// A wait that resumes here is destroyed with the executor's context, if that is destroyed first.
   static constexpr bool may_end_first = true;
   void end() noexcept { target_.end(); }
 

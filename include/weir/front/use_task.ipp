@@ -1,5 +1,5 @@
-// A weir::task awaits operations of Asio's: co_await socket.async_read_some(buffer, weir::use_task), or any deferred
-// one.
+// use_task: a weir::task awaits an Asio operation: co_await socket.async_read_some(buffer, weir::use_task), or any
+// deferred one.
 
 #include <coroutine>
 #include <cstddef>
@@ -18,8 +18,8 @@
 
 namespace weir {
 
-/// A completion token: makes an Asio operation that a weir::task, or any coroutine, can co_await. It gives what the
-/// operation gives after its error, which is thrown.
+/// A completion token: makes an Asio operation that a weir::task, or any coroutine, can co_await. co_await returns what
+/// the handler would receive after the error; an error is thrown.
 struct use_task_t {
   explicit constexpr use_task_t() = default;
 };
@@ -36,7 +36,7 @@ inline void throw_if(const std::exception_ptr& thrown) {
 template <class T>
 concept failure = std::is_same_v<T, net::net_error> || std::is_same_v<T, std::exception_ptr>;
 
-/// What co_await gives for the arguments of a handler: those behind the error, if there is one; one alone as itself.
+/// Returns the result of co_await: the handler's arguments after the error, if there is one; several are a tuple.
 template <class... Args>
 auto awaited(std::tuple<Args...>&& args) {
   if constexpr (sizeof...(Args) == 0) {
@@ -54,7 +54,8 @@ auto awaited(std::tuple<Error, Args...>&& args) {
                     std::move(args));
 }
 
-/// What Asio calls when an operation completes that somebody awaits; whichever of the two goes first tells the other.
+/// The handler of an awaited operation. Handler and awaiter refer to each other; the first to be destroyed notifies the
+/// other.
 template <class Awaiting>
 class telling_handler {
  public:
@@ -72,14 +73,14 @@ class telling_handler {
     if (awaits_ != nullptr) std::exchange(awaits_, nullptr)->complete(std::forward<Args>(args)...);
   }
 
-  /// By who awaits, and goes. False: it was moved to somebody else.
+  /// Called by the awaiter, which no longer waits. Returns false if the handler was moved from or called.
   bool forget() noexcept { return std::exchange(awaits_, nullptr) != nullptr; }
 
  private:
   Awaiting* awaits_;
 };
 
-/// The same for a coroutine, and where that runs, if it is known and an executor of Asio's.
+/// A handler that resumes a coroutine, with the coroutine's executor if that is known and an Asio executor.
 template <class Awaiting>
 class awaiting_handler : public telling_handler<Awaiting> {
  public:
@@ -94,7 +95,7 @@ class awaiting_handler : public telling_handler<Awaiting> {
 template <class Initiation, class Signature, class... InitArgs>
 class awaiting;
 
-/// An Asio operation that is under way, and who awaits it. A coroutine that is destroyed meanwhile is not resumed.
+/// An Asio operation and the coroutine that awaits it. A coroutine that is destroyed meanwhile is not resumed.
 template <class Initiation, class... Args, class... InitArgs>
 class [[nodiscard(
     "an operation with use_task does nothing until it is awaited")]] awaiting<Initiation, void(Args...), InitArgs...>
@@ -112,7 +113,7 @@ class [[nodiscard(
     if (posted_) context_->executor.retract(*this);
   }
 
-  /// By a coroutine that knows where it runs.
+  /// Called by a coroutine that has a context.
   void enter(core::context& where) noexcept { context_ = &where; }
 
   bool await_ready() const noexcept { return false; }
@@ -134,7 +135,7 @@ class [[nodiscard(
     return host() != nullptr ? std::optional(host()->where()) : std::nullopt;
   }
 
-  /// On the task's own executor if that is one of Asio's, else wherever the operation completes.
+  /// Called on the task's own executor if that is an Asio executor, else wherever the operation completes.
   template <class... Given>
   void complete(Given&&... args) {
     handler_ = nullptr;
@@ -158,7 +159,7 @@ class [[nodiscard(
     owner_.resume();
   }
 
-  /// Asio drops it with its context: so does whoever the coroutine belongs to.
+  /// Called when Asio destroys the handler with its context: the coroutine's owner destroys the coroutine.
   void dropped() noexcept { handler_ = nullptr; }
 
   Initiation initiation_;
@@ -166,12 +167,12 @@ class [[nodiscard(
   core::context* context_ = nullptr;
   std::coroutine_handle<> owner_;
   telling_handler<awaiting>* handler_ = nullptr;
-  bool posted_ = false;  // to an executor that is not one of Asio
+  bool posted_ = false;  // to an executor that is not Asio's
   std::optional<std::tuple<Args...>> outcome_;
 };
 
 #if defined(WEIR_HAS_ASIO_AWAITABLE)
-/// An awaitable of Asio's, for what runs tasks.
+/// An Asio awaitable that can be started as a task.
 template <class T>
 class awaitable_body {
  public:
@@ -185,7 +186,7 @@ class awaitable_body {
   net::awaitable<T> body_;
 };
 
-/// It stays where it is once it has started.
+/// The started awaitable. It is not moved after start().
 template <class T>
 class awaitable_body<T>::running {
  public:
@@ -193,7 +194,7 @@ class awaitable_body<T>::running {
   explicit running(awaitable_body body) noexcept : body_(std::move(body.body_)) {}
   running& operator=(running&& unstarted) noexcept {
     forget();
-    const auto gone = std::move(body_);  // Asio's assignment destroys nothing
+    const auto gone = std::move(body_);  // Asio's assignment does not destroy the old frame
     body_ = std::move(unstarted.body_);
     return *this;
   }
@@ -207,11 +208,11 @@ class awaitable_body<T>::running {
       if (host == nullptr) throw std::logic_error("weir: an asio::awaitable runs only on an executor of Asio's");
       net::co_spawn(host->where(), std::move(body_), std::move(tells));
     } catch (...) {
-      if (tells.forget()) end_with(std::current_exception());  // else Asio had it already, and has dropped it
+      if (tells.forget()) end_with(std::current_exception());  // else Asio has destroyed the handler already
     }
   }
 
-  /// It has ended, and nobody will know how.
+  /// True if it has ended without a value or an exception.
   [[nodiscard]] bool lost() const noexcept { return lost_; }
 
   T take() { return made_.take(); }
@@ -224,14 +225,14 @@ class awaitable_body<T>::running {
     if (!thrown) {
       try {
         made_.set(std::forward<Value>(value)...);
-      } catch (...) {  // what it returned could not be moved
+      } catch (...) {  // the value could not be moved
         thrown = std::current_exception();
       }
     }
     end_with(std::move(thrown));
   }
 
-  /// By Asio, with its context; or since what it returned could not be moved once more: that is thrown out of run().
+  /// Called when Asio destroys the handler: with its context, or after a move of the value has thrown out of run().
   void dropped() noexcept {
     lost_ = true;
     end_with(nullptr);
@@ -259,7 +260,7 @@ class awaitable_body<T>::running {
 
 namespace core {
 
-/// co_await of a deferred operation, in a task.
+/// Lets a task co_await a deferred operation.
 template <class Deferred>
   requires net::is_deferred_v<std::decay_t<Deferred>>
 auto as_awaitable(front_tag, Deferred&& deferred) {
@@ -267,7 +268,7 @@ auto as_awaitable(front_tag, Deferred&& deferred) {
 }
 
 #if defined(WEIR_HAS_ASIO_AWAITABLE)
-/// An awaitable of Asio's, on an executor of Asio's.
+/// Lets an Asio awaitable run as a task, on an Asio executor.
 template <class T>
 front::awaitable_body<T> as_task(front_tag, net::awaitable<T> body) {
   return front::awaitable_body<T>(std::move(body));
