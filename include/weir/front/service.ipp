@@ -12,7 +12,6 @@
 #include <mutex>
 #include <new>
 #include <optional>
-#include <typeinfo>
 #include <utility>
 
 #include <weir/core/atomic.hpp>
@@ -25,120 +24,6 @@
 #include <weir/run/timers.hpp>
 
 namespace weir::front::inline WEIR_FRONT {
-
-using any_executor = net::any_io_executor;
-
-/// Returns null if the executor is of another type. Asio 1.22's own target<E>() does not check.
-template <class E>
-const E* as(const any_executor& where) noexcept {
-  return where.target_type() == typeid(E) ? where.template target<E>() : nullptr;
-}
-
-/// Returns the context's own executor if `where` is a strand of a known type, else `where`; without outstanding work.
-inline any_executor of_context(const any_executor& where) {
-  any_executor idle = net::prefer(where, net::execution::outstanding_work.untracked);
-  if (const auto* strand = as<net::strand<net::io_context::executor_type>>(idle)) return strand->get_inner_executor();
-  if (const auto* strand = as<net::strand<net::thread_pool::executor_type>>(idle)) return strand->get_inner_executor();
-  if (const auto* strand = as<net::strand<any_executor>>(idle)) return strand->get_inner_executor();
-  return idle;
-}
-
-/// Measures time limits with one timer of the context. It runs only while a limit is armed, so that by itself it
-/// never keeps the context running.
-class context_timers final : public timer_service {
- public:
-  explicit context_timers(const any_executor& where)
-      : timer_service(std::chrono::steady_clock::now(), emptied::told), timer_(where) {}
-
-  core::time_point now() noexcept override { return std::chrono::steady_clock::now(); }
-
- private:
-  void wake_by(core::time_point) noexcept override { plan(); }
-  void all_disarmed() noexcept override { plan(); }
-
-  void plan() noexcept {
-    const std::lock_guard lock(planning_);
-    const auto next = next_deadline().value_or(core::time_point::max());
-    if (next == planned_) return;
-    if (next == core::time_point::max()) {
-      timer_.cancel();
-    } else if (next < planned_) {
-      timer_.expires_at(next);
-      timer_.async_wait([this](const net::net_error& error) {
-        if (!error) fire();
-      });
-    } else {
-      return;  // the timer expires too early, and plans again
-    }
-    planned_ = next;
-  }
-
-  void fire() noexcept {
-    {
-      const std::lock_guard lock(planning_);
-      planned_ = core::time_point::max();
-    }
-    fire_expired();
-    plan();
-  }
-
-  std::mutex planning_;
-  core::time_point planned_ = core::time_point::max();
-  net::steady_timer timer_;
-};
-
-class service;
-
-/// The record of one wake-up posted to the context, where it is one Asio handler. The record is recycled, and with it
-/// the memory that Asio uses for the handler.
-struct resumption {
-  resumption* next = nullptr;
-  resumption* prev = nullptr;
-  work* item = nullptr;          // null if retracted
-  core::tenant* wait = nullptr;  // the wait that opened it; null: it serves any posted work
-  service* from = nullptr;
-  alignas(void*) std::byte memory[48];  // as much as Asio 1.22 to 1.38 allocates
-};
-
-/// Resumptions that are allocated together, so that the start of a wait seldom allocates.
-struct resumption_batch {
-  resumption_batch* next = nullptr;
-  resumption all[16];
-};
-
-/// The allocator of a posted handler: uses the memory of its resumption, if that is large enough.
-template <class T>
-class resumption_allocator {
- public:
-  using value_type = T;
-
-  explicit resumption_allocator(resumption& posted) noexcept : memory_(posted.memory) {}
-  template <class U>
-  resumption_allocator(const resumption_allocator<U>& other) noexcept : memory_(other.memory_) {}
-
-  T* allocate(std::size_t count) {
-    if (fits(count)) return reinterpret_cast<T*>(memory_);
-    return std::allocator<T>().allocate(count);
-  }
-  void deallocate(T* allocated, std::size_t count) noexcept {
-    if (!fits(count)) std::allocator<T>().deallocate(allocated, count);
-  }
-
-  template <class U>
-  bool operator==(const resumption_allocator<U>& other) const noexcept {
-    return memory_ == other.memory_;
-  }
-
- private:
-  template <class>
-  friend class resumption_allocator;
-
-  static bool fits(std::size_t count) noexcept {
-    return alignof(T) <= alignof(void*) && count * sizeof(T) <= sizeof(resumption::memory);
-  }
-
-  std::byte* memory_;
-};
 
 class lodging;
 class held_target;
