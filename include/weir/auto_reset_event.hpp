@@ -1,14 +1,14 @@
 #pragma once
 
-// auto_reset_event: a flag that lets one wait through each time it is set, and is reset by that.
+// auto_reset_event: a flag that grants one wait each time it is set, and is reset by that grant.
 //
-// Who may call: any member from any thread at any time. The destructor may race tickets, timers and stop
-// requests, but no member call.
-// Order: first come, first served: a set() goes directly to the first that waits.
-// Cancellation: a wait that gave up has lost its place and has used up no set(). One that was granted cannot be
-// cancelled; a grant that could not be delivered sets the event again, for the next that waits.
-// Completions: a waiter goes on where it belongs (its executor, its own thread, or the flat loop of the thread that
-// called set()), after set() has done all its work.
+// Who may call: every member may be called from any thread at any time. The destructor may run concurrently with
+// tickets, timers and stop requests, but not with a member call.
+// Order: FIFO. A set() goes directly to the first waiter.
+// Cancellation: a wait that gave up has lost its place and has used up no set(). A granted wait cannot be cancelled; a
+// grant that cannot be delivered sets the event again, for the next waiter.
+// Completions: a waiter resumes on its executor, its own thread, or the flat loop of the thread that called set(),
+// after set() has done all its work.
 
 #include <utility>
 
@@ -22,49 +22,49 @@ namespace weir {
 /// state: locked, queued, closed (core/synchronizer.hpp) and
 ///   bit 3   set
 ///
-/// I1  While it is set nobody undecided is queued.
+/// I1  While it is set, no undecided waiter is queued.
 ///
-/// Why no wake-up is lost: a waiter queues under the lock, having seen under it that the event is not set. A set() that
-/// comes later meets the queued bit (or the lock, and waits for it) and goes under the lock to the first that is
-/// undecided. One that withdraws was decided before, so no set() has gone to it.
+/// Why no wake-up is lost: a waiter queues under the lock, after it has seen there that the event is not set. A later
+/// set() sees the queued bit (or waits for the lock) and grants the first undecided waiter under the lock. A waiter
+/// that withdraws was decided before, so no set() was spent on it.
 class auto_reset_event : public core::synchronizer {
  public:
-  /// `set`: one wait gets through at once.
+  /// Creates the event. If `set` is true, the first wait is granted at once.
   auto_reset_event() noexcept : auto_reset_event(false) {}
   explicit auto_reset_event(bool set) noexcept : synchronizer(set ? set_bit : 0) {}
 
-  /// Closes: whoever waits gets errc::closed.
+  /// Closes the event: every waiter gets errc::closed.
   ~auto_reset_event() { shut(); }
 
-  /// Lets exactly one wait through: the first that is queued, else the next that comes. Sets do not add up.
+  /// Grants exactly one wait: the first in the queue, else the next to start. Sets do not add up.
   void set() noexcept {
     word seen = load();
     while ((seen & (locked_bit | queued_bit)) == 0) {
-      if (advance(seen, seen | set_bit)) return;  // also if it is set: what was done before is published (G10)
+      if (advance(seen, seen | set_bit)) return;  // even if it is set: publishes what the caller did before (G10)
     }
     set_slow();
   }
 
-  /// Takes back a set that nobody has used.
+  /// Takes back a set that no wait has used.
   void reset() noexcept {
     locked lock(*this);
     lock.state &= ~set_bit;
   }
 
-  /// A reading, no lock.
+  /// Returns a snapshot, taken without the lock.
   [[nodiscard]] bool is_set() const noexcept { return (load() & set_bit) != 0; }
 
   /// Waits until it is set, and resets it. Fails with errc::closed.
   using wait_op = core::admission::op<auto_reset_event, void>;
   auto wait() noexcept { return operation<wait_op>(wait_op(*this)); }
 
-  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  /// The Asio spelling: wait()(token). Needs <weir/asio.hpp> or <weir/boost_asio.hpp>.
   template <class Token>
   decltype(auto) async_wait(Token&& token) {
     return wait()(std::forward<Token>(token));
   }
 
-  /// For tests: what holds between any two calls.
+  /// Checks the invariants, which hold between any two calls. For tests.
   [[nodiscard]] bool check_invariants() noexcept {
     locked lock(*this);
     return (lock.state & set_bit) == 0 || !anybody_waits(lock);  // I1
@@ -76,7 +76,7 @@ class auto_reset_event : public core::synchronizer {
 
   static constexpr word set_bit = word{1} << own_shift;
 
-  /// By I1 a newcomer that finds it set overtakes nobody.
+  /// A newcomer that finds it set overtakes no waiter (I1).
   static core::outcome judge(word state) noexcept {
     if ((state & closed_bit) != 0) return core::outcome::closed;
     return (state & set_bit) != 0 ? core::outcome::granted : core::outcome::pending;

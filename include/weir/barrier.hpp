@@ -1,16 +1,17 @@
 #pragma once
 
-// barrier: so many meet, phase after phase: nobody goes on before all have arrived.
+// barrier: N participants meet, phase after phase: none continues before all have arrived.
 //
-// Who may call: any member from any thread at any time. The destructor may race tickets, timers and stop requests, but
-// no member call, nor a wait that is being started: whoever destroys it knows that all who arrive have been told.
-// Order: at the end of a phase the waiters are told in the order in which they came.
-// Cancellation: a wait that gave up costs nothing but its place. An arrival counts when it is made (arrive_and_wait():
-// when it is started) and stays counted if the wait then gives up or loses a select. A closed barrier counts no
-// arrivals any more, and starts its completion function no more.
-// Completions: the completion function is run by the last to arrive, under no lock, before anybody is told; then the
-// phase ends. Each waiter goes on where it belongs (its executor, its own thread, or the flat loop of the last to
-// arrive), after that call has done all its work.
+// Who may call: every member may be called from any thread at any time. The destructor may run concurrently with
+// tickets, timers and stop requests, but not with a member call or the start of a wait: destroy it only after every
+// participant has been notified.
+// Order: at the end of a phase the waiters are notified in FIFO order.
+// Cancellation: a wait that gave up has lost nothing but its place. An arrival counts when it is made
+// (arrive_and_wait(): when it is started) and stays counted if the wait then gives up or loses a select. A closed
+// barrier counts no more arrivals and does not start its completion function again.
+// Completions: the last participant to arrive runs the completion function, without the lock, before any waiter is
+// notified; then the phase ends. Each waiter resumes on its executor, its own thread, or the flat loop of the last
+// participant's thread, after that call has done all its work.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,28 +30,29 @@
 namespace weir {
 
 /// state: locked, queued, closed (core/synchronizer.hpp) and
-///   bits 3…   the number of the phase; it does not come round: there is no time for 2^61 phases
+///   bits 3…   the number of the phase; 2^61 phases never pass, so it does not wrap
 /// size_, left_, dropped_, under the lock:
-///   left_ > 0                 the phase goes on, left_ of size_ have not arrived
+///   left_ > 0                 the phase is open, left_ of size_ have not arrived
 ///   left_ == 0, size_ > 0     the last to arrive runs the completion function (only if there is one)
 ///   left_ == 0, size_ == 0    all have dropped out
 ///
-/// I1  Whoever is queued undecided waits for the end of the phase that the state names.
+/// I1  Every undecided waiter in the queue waits for the end of the phase that the state names.
 /// I2  left_ + dropped_ is at most size_.
 ///
-/// Why no wake-up is lost: a waiter queues under the lock, having seen under it that its phase has not ended. Exactly
-/// one arrival brings left_ to 0, and it ends the phase under the lock (the same one, or the next after its completion
-/// function), completing all of the queue.
+/// Why no wake-up is lost: a waiter queues under the lock, after it has seen there that its phase has not ended.
+/// Exactly one arrival brings left_ to 0. It ends the phase under the lock (the same critical section, or the next one
+/// after its completion function) and completes the whole queue.
 class barrier : public core::synchronizer {
  public:
-  /// A completion function that throws terminates. Throws std::invalid_argument if n is 0.
+  /// Creates a barrier for n participants. A completion function that throws terminates the program. Throws
+  /// std::invalid_argument if n is 0.
   explicit barrier(std::size_t n, std::function<void()> on_completion = {})
       : synchronizer(0), on_completion_(std::move(on_completion)), size_(checked_start(n)), left_(n) {}
 
-  /// Closes: whoever waits gets errc::closed.
+  /// Closes the barrier: every waiter gets errc::closed.
   ~barrier() { shut(); }
 
-  /// One arrival, to be waited with. Move-only; of no arrival if it was moved from.
+  /// One arrival, to be passed to wait(). Move-only; empty after it was moved from.
   class token {
    public:
     token(token&& from) noexcept : barrier_(std::exchange(from.barrier_, nullptr)), phase_(from.phase_) {}
@@ -68,15 +70,16 @@ class barrier : public core::synchronizer {
     std::uint64_t phase_;
   };
 
-  /// Arrives and does not wait. The last to arrive ends the phase. Throws std::logic_error, and changes nothing, if all
-  /// of this phase have arrived already.
+  /// Arrives and does not wait. The last arrival ends the phase. Throws std::logic_error, and changes nothing, if all
+  /// participants of this phase have arrived already.
   token arrive() { return token(*this, arrive("arrive", stays)); }
 
   /// Arrives, and is not expected in later phases. Throws as arrive() does.
   void arrive_and_drop() { arrive("arrive_and_drop", drops); }
 
-  /// Waits until the phase of that arrival has ended; with the same token again, if a limit ended the wait. Fails with
-  /// errc::closed. Throws std::invalid_argument if the token was moved from or is of another barrier.
+  /// Waits until the phase of that arrival has ended. After a limit ended the wait, the same token can be waited with
+  /// again. Fails with errc::closed. Throws std::invalid_argument if the token was moved from or belongs to another
+  /// barrier.
   auto wait(const token& arrived) {
     if (arrived.barrier_ != this) {
       throw std::invalid_argument(arrived.barrier_ == nullptr
@@ -86,11 +89,11 @@ class barrier : public core::synchronizer {
     return operation<wait_op>(wait_op(*this), arrived.phase_);
   }
 
-  /// Arrives when it is started, then waits until the phase has ended. Fails with errc::closed, and with
-  /// std::logic_error, having changed nothing, if all of the phase have arrived already.
+  /// Arrives when it is started, then waits until the phase has ended. Fails with errc::closed; fails with
+  /// std::logic_error, and changes nothing, if all participants of the phase have arrived already.
   auto arrive_and_wait() noexcept { return operation<wait_op>(wait_op(*this)); }
 
-  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  /// The Asio spelling: arrive_and_wait()(token). Needs <weir/asio.hpp> or <weir/boost_asio.hpp>.
   template <class CompletionToken>
   decltype(auto) async_wait(const token& arrived, CompletionToken&& completes) {
     return wait(arrived)(std::forward<CompletionToken>(completes));
@@ -100,7 +103,7 @@ class barrier : public core::synchronizer {
     return arrive_and_wait()(std::forward<CompletionToken>(completes));
   }
 
-  /// For tests: what holds between any two calls.
+  /// Checks the invariants, which hold between any two calls. For tests.
   [[nodiscard]] bool check_invariants() noexcept {
     locked lock(*this);
     bool only_of_this_phase = true;
@@ -119,10 +122,10 @@ class barrier : public core::synchronizer {
   static constexpr word phase_in(word state) noexcept { return state >> own_shift; }
 
   struct node : core::waiter {
-    node() noexcept = default;  // it arrives when it is started
+    node() noexcept = default;  // arrives when it is started
     explicit node(word waited) noexcept : phase(waited), arrived(true) {}
     word phase = 0;
-    std::size_t refused = 0;  // how many had arrived before it, if it was one too many
+    std::size_t refused = 0;  // the size of the phase, reported if this arrival is one too many
     bool arrived = false;
     bool too_many = false;
   };
@@ -155,8 +158,8 @@ class barrier : public core::synchronizer {
     return phase;
   }
 
-  /// `last` is to be followed by complete_phase; with no completion function the phase has `ended` here. What it has
-  /// found: the phase, and how many meet in it.
+  /// Counts one arrival, and stores the phase and its size. After `last` the caller has to call complete_phase; without
+  /// a completion function the phase ends here (`ended`).
   arrival count(leaving later, word& phase, std::size_t& size, core::completion& done) noexcept {
     locked lock(*this);
     phase = phase_in(lock.state);
@@ -170,7 +173,7 @@ class barrier : public core::synchronizer {
     return arrival::ended;
   }
 
-  /// By the last to arrive, whose own outcome it gives.
+  /// Called by the last participant to arrive; returns the outcome of its own wait.
   core::outcome complete_phase(core::completion& done) noexcept {
     on_completion_();
     locked lock(*this);
@@ -193,7 +196,7 @@ class barrier : public core::synchronizer {
 
     explicit wait_op(barrier& waited) noexcept : barrier_(&waited) {}
 
-    /// The arrival is made here, so that one with a limit of zero counts too.
+    /// Arrives here, so that a wait with a limit of zero counts too.
     core::answer try_now(node& asking) noexcept {
       core::completion done;
       return arrive(asking, done);
@@ -209,7 +212,7 @@ class barrier : public core::synchronizer {
 
     bool withdraw(node& queued, core::completion&) noexcept {
       locked lock(*barrier_);
-      return barrier_->unlink(lock, queued);  // whoever is behind it waits for the same
+      return barrier_->unlink(lock, queued);  // leaving frees nothing for the waiters behind
     }
 
     void give_back(node&) noexcept {}  // the arrival stays counted
@@ -220,7 +223,8 @@ class barrier : public core::synchronizer {
     }
 
    private:
-    /// Once. Those that the last one lets through, after this, may destroy the barrier.
+    /// Arrives at most once. The waiters that the last arrival grants may destroy the barrier once `done` notifies
+    /// them.
     core::answer arrive(node& arriving, core::completion& done) noexcept {
       if (std::exchange(arriving.arrived, true)) {
         const core::outcome verdict = judge(barrier_->load(), arriving.phase);
@@ -246,9 +250,9 @@ class barrier : public core::synchronizer {
   };
 
   const std::function<void()> on_completion_;
-  std::size_t size_;  // how many meet in this phase
+  std::size_t size_;  // participants of this phase
   std::size_t left_;
-  std::size_t dropped_ = 0;  // of those that have arrived, how many are not expected any more
+  std::size_t dropped_ = 0;  // participants that have arrived and are not expected in later phases
 };
 
 }  // namespace weir

@@ -1,14 +1,15 @@
 #pragma once
 
-// condition: waits, with a mutex let go meanwhile, until somebody says that something has changed.
+// condition: a condition variable for weir::mutex. A wait unlocks the mutex, waits to be notified, and locks it again.
 //
-// Who may call: any member from any thread at any time, with or without the mutex. The destructor may race tickets,
-// timers and stop requests, but no member call.
-// Order: notify_one() wakes the first that waits; whoever is woken queues for its mutex in that order too.
-// Cancellation: a limit covers the notification, never the lock: the mutex is held again whenever the wait completes. A
-// notification that was won is success, however late; one that can no longer be delivered goes to the next.
-// Completions: a waiter goes on where it belongs (its executor, its own thread, or the flat loop of the thread that
-// unlocked the mutex), once it holds the mutex. Nobody is woken only to wait for it.
+// Who may call: every member may be called from any thread at any time; notifying does not need the mutex. The
+// destructor may run concurrently with tickets, timers and stop requests, but not with a member call.
+// Order: FIFO. notify_one() wakes the first waiter, and notified waiters queue for their mutex in the same order.
+// Cancellation: a limit bounds the wait for the notification, never the re-locking: the mutex is held again whenever
+// the wait completes. A notification decides the wait, however long the re-locking then takes. A notify_one() that
+// cannot be delivered goes to the next waiter.
+// Completions: a waiter resumes on its executor, its own thread, or the flat loop of the thread that unlocked the
+// mutex, once it holds the mutex. No task resumes only to wait for the mutex.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,17 +32,17 @@ namespace weir {
 
 /// state: locked, queued, closed (core/synchronizer.hpp)
 ///
-/// Why no notification is lost: a waiter is queued here before it lets go of the mutex, so whoever changes something
-/// under the mutex and then notifies finds it. The notification decides the wait; the lock is a second wait, begun by
-/// whoever decided the first, on the waiter's behalf.
+/// Why no notification is lost: a waiter is queued here before it unlocks the mutex, so a thread that changes something
+/// under the mutex and then notifies finds it. The notification decides the wait; the lock is a second wait, which the
+/// party that decided the first one starts on the waiter's behalf.
 class condition : public core::synchronizer {
   struct until_told {};
 
  public:
   condition() noexcept : synchronizer(0) {}
 
-  /// Closes: whoever waits gets errc::closed, holding its mutex. So does a waiter that was notified, is still locking
-  /// its mutex, and then finds that its predicate does not hold.
+  /// Closes the condition: waiters get errc::closed and hold their mutex. So does a notified waiter that is still
+  /// locking its mutex and then finds that its predicate does not hold.
   ~condition() {
     close();  // first: a notified waiter that waits again must find it closed
     shut();
@@ -54,13 +55,13 @@ class condition : public core::synchronizer {
   template <class Predicate>
   class wait_op;
 
-  /// Waits for a notification. The mutex that `held` holds is unlocked meanwhile, and held again afterwards, also after
-  /// a failure; only if it was closed meanwhile is `held` empty, and the wait fails with errc::closed. Throws
-  /// std::system_error(errc::not_owner) where it is called if `held` is empty.
+  /// Waits for a notification. Unlocks the mutex that `held` holds and locks it again before the wait completes, also
+  /// after a failure. Only if the mutex was closed during the wait, `held` is empty and the wait fails with
+  /// errc::closed. Throws std::system_error(errc::not_owner) at the call if `held` is empty.
   inline auto wait(mutex::guard& held);
 
-  /// Waits until the predicate holds, looking before it waits and after each notification; it is called by the waiter,
-  /// which holds the mutex. After a time-out or a stop the wait succeeds if it holds then.
+  /// Waits until the predicate holds. The waiter calls it, holding the mutex, before it waits and after each
+  /// notification. After a time-out or a stop request the wait succeeds if the predicate holds then.
   template <class Predicate>
   auto wait(mutex::guard& held, Predicate holds) {
     if (!held) throw std::system_error(make_error_code(errc::not_owner), "weir::condition::wait");
@@ -68,14 +69,14 @@ class condition : public core::synchronizer {
     return operation<op>(op(*this, held, std::move(holds)), *held.mutex());
   }
 
-  /// Wakes the first that waits.
+  /// Wakes the first waiter.
   void notify_one() noexcept {
     core::completion done;
     locked lock(*this);
     notify_first(lock, done);
   }
 
-  /// Wakes all that wait.
+  /// Wakes all waiters.
   void notify_all() noexcept {
     core::completion done;
     locked lock(*this);
@@ -83,25 +84,25 @@ class condition : public core::synchronizer {
   }
 
  private:
-  /// The second wait, for the mutex. Whoever completes it tells the owner of the first.
+  /// The second wait, for the mutex. Its completion notifies the owner of the first wait.
   class relocking final : public wait::wait_state<mutex::lock_op<void>, wait::none> {
     using state = wait::wait_state<mutex::lock_op<void>, wait::none>;
 
    public:
     explicit relocking(mutex& wanted) noexcept : state(mutex::lock_op<void>(wanted)) {}
 
-    /// True: it is queued for it.
+    /// Returns true if the wait for the mutex is queued.
     bool begin(core::claim& first) noexcept {
       first_ = &first;
       this->run_ = [](work& told) noexcept {
         auto& self = static_cast<relocking&>(told);
-        // Who has called cancel_all() on the mutex does not take the mutex from a wait that must hold it at its end.
+        // cancel_all() on the mutex must not take it from a wait that has to hold it at its end.
         if (self.outcome() == core::outcome::cancelled && self.begin(*self.first_)) return;
         self.first_->run();
       };
       if (is_queued()) return true;
       if (this->outcome() != core::outcome::would_deadlock) return false;
-      core::context nobody;  // code that has locked it on behalf of the same owner, and unlocks it again
+      core::context nobody;  // code of the same owner holds the mutex and will unlock it: wait as nobody
       this->enter(nobody);
       return is_queued();
     }
@@ -115,8 +116,8 @@ class condition : public core::synchronizer {
     core::claim* first_ = nullptr;
   };
 
-  /// From a notification until the wait is over, or waits again, it is attached: while the waiter locks its mutex it is
-  /// in no queue of the condition, which may be destroyed meanwhile.
+  /// A notified node is attached until the wait completes or waits again: while the waiter locks its mutex it is in no
+  /// queue of the condition, which may be destroyed in that time.
   struct node : core::waiter {
     explicit node(mutex& wanted) noexcept : relock(wanted), unlocked(&wanted) {}
     node(node&&) noexcept = default;
@@ -128,11 +129,11 @@ class condition : public core::synchronizer {
     relocking relock;
     mutex* unlocked;
     core::attachment attached;
-    condition* by = nullptr;    // what has notified it
-    std::exception_ptr thrown;  // by the predicate
-    bool let_go = false;        // the mutex is not the guard's: unlocked, or being locked again
-    bool alone = false;         // woken by notify_one: nobody else was
-    bool holds = false;         // the predicate does, or has thrown
+    condition* by = nullptr;    // the condition that notified it
+    std::exception_ptr thrown;  // the exception of the predicate
+    bool let_go = false;        // the guard does not hold the mutex: it is unlocked or being locked again
+    bool alone = false;         // woken by notify_one(), which woke no other waiter
+    bool holds = false;         // the predicate holds, or has thrown
   };
 
   void attach(node& notified) noexcept {
@@ -155,7 +156,7 @@ class condition : public core::synchronizer {
     notified_.remove(entered.attached);
   }
 
-  /// The notification of one that will not use it.
+  /// Passes on the notification of a waiter that will not use it.
   void pass_on(node& entered) noexcept {
     core::completion done;
     locked lock(*this);
@@ -182,7 +183,7 @@ class condition::wait_op {
 
   core::answer start(node& starting, core::completion&) noexcept {
     const bool again = std::exchange(starting.by, nullptr) != nullptr;
-    if (again && !starting.attached.enter()) return starting.decide(core::outcome::closed);  // it was destroyed
+    if (again && !starting.attached.enter()) return starting.decide(core::outcome::closed);  // destroyed
     starting.alone = false;
     locked lock(*condition_);
     if (again) condition_->notified_.remove(starting.attached);
@@ -198,7 +199,7 @@ class condition::wait_op {
 
   bool withdraw(node& queued, core::completion&) noexcept {
     locked lock(*condition_);
-    return condition_->unlink(lock, queued);  // whoever is behind it waits for the same
+    return condition_->unlink(lock, queued);  // leaving frees nothing for the waiters behind
   }
 
   bool on_decided(node& decided, core::waiter*, core::completion&) noexcept {
@@ -207,7 +208,7 @@ class condition::wait_op {
 
   bool cancel_stage(node& decided) noexcept { return decided.relock.withdraw(); }
 
-  /// The guard holds the mutex again, unless that was closed.
+  /// Returns the mutex to the guard, unless the mutex was closed. True: the wait has to be repeated.
   bool on_resumed(node& told, core::outcome verdict) noexcept {
     if (!told.let_go) return false;
     if (told.relock.outcome() != core::outcome::granted) {
@@ -225,7 +226,7 @@ class condition::wait_op {
     return told.holds ? core::outcome::granted : verdict;
   }
 
-  /// The lock, if it was given; and to the next the notification that only this one got.
+  /// Unlocks the mutex if it was granted, and passes a notify_one() on to the next waiter.
   void give_back(node& told) noexcept {
     if (told.let_go && told.relock.outcome() == core::outcome::granted) told.unlocked->unlock();
     if (told.alone && told.attached.enter()) condition_->pass_on(told);
@@ -236,7 +237,7 @@ class condition::wait_op {
   }
 
  private:
-  /// The predicate's exception is the wait's own: thrown where the waiter goes on.
+  /// Calls the predicate. Its exception becomes the wait's own: it is rethrown where the waiter resumes.
   bool fulfilled([[maybe_unused]] node& asking) noexcept {
     if constexpr (!std::is_same_v<Predicate, until_told>) {
       try {

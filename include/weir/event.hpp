@@ -2,12 +2,12 @@
 
 // event: a flag that can be waited for.
 //
-// Who may call: any member from any thread at any time. The destructor may race tickets, timers and stop
-// requests, but no member call.
-// Order: set() and notify_all() tell the waiters in the order in which they came.
-// Cancellation: a wait that gave up costs nothing but its place; an event has nothing to lose.
-// Completions: each waiter goes on where it belongs (its executor, its own thread, or the flat loop of the
-// thread that called set()), after set() has done all its work.
+// Who may call: every member may be called from any thread at any time. The destructor may run concurrently with
+// tickets, timers and stop requests, but not with a member call.
+// Order: set() and notify_all() notify the waiters in FIFO order.
+// Cancellation: a wait that gave up has lost its place; an event has nothing else to lose.
+// Completions: each waiter resumes on its executor, its own thread, or the flat loop of the thread that called set(),
+// after set() has done all its work.
 
 #include <cstddef>
 #include <utility>
@@ -21,42 +21,42 @@ namespace weir {
 
 /// state: locked, queued, closed (core/synchronizer.hpp) and
 ///   bit 3   set
-/// Between locks: set, or any number queued, or neither. Never both (I1).
+/// I1  Between critical sections it is set, or waiters are queued, or neither. Never both.
 class event : public core::synchronizer {
  public:
-  /// `set`: nobody waits until it is reset.
+  /// Creates the event. If `set` is true, no wait has to queue until reset().
   event() noexcept : event(false) {}
   explicit event(bool set) noexcept : synchronizer(set ? set_bit : 0) {}
 
-  /// Closes: whoever waits gets errc::closed.
+  /// Closes the event: every waiter gets errc::closed.
   ~event() { shut(); }
 
-  /// Lets every wait through, those now queued and all later ones, until reset().
+  /// Grants every wait, the queued ones and all later ones, until reset().
   void set() noexcept {
     word seen = load();
-    while ((seen & (locked_bit | queued_bit)) == 0) {  // nobody is there to be told
+    while ((seen & (locked_bit | queued_bit)) == 0) {  // no waiter is queued
       if (advance(seen, seen | set_bit)) return;
     }
     set_slow();
   }
 
-  /// From now on waits wait.
+  /// Resets the flag: later waits have to wait.
   void reset() noexcept {
     locked lock(*this);
     lock.state &= ~set_bit;
   }
 
-  /// A reading, no lock.
+  /// Returns a snapshot, taken without the lock.
   [[nodiscard]] bool is_set() const noexcept { return (load() & set_bit) != 0; }
 
-  /// Wakes all that wait now and leaves the event as it is. How many.
+  /// Grants all queued waits and leaves the flag unchanged. Returns how many.
   std::size_t notify_all() noexcept {
     core::completion done;
     locked lock(*this);
     return complete_all(lock, core::outcome::granted, done);
   }
 
-  /// Wakes the first that waits now and leaves the event as it is. 0 or 1.
+  /// Grants the first queued wait and leaves the flag unchanged. Returns 0 or 1.
   std::size_t notify_one() noexcept {
     core::completion done;
     locked lock(*this);
@@ -65,17 +65,17 @@ class event : public core::synchronizer {
     return woken;
   }
 
-  /// Waits until it is set, or notified. Fails with errc::closed.
+  /// Waits until it is set or notified. Fails with errc::closed.
   using wait_op = core::admission::op<event, void>;
   auto wait() noexcept { return operation<wait_op>(wait_op(*this)); }
 
-  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  /// The Asio spelling: wait()(token). Needs <weir/asio.hpp> or <weir/boost_asio.hpp>.
   template <class Token>
   decltype(auto) async_wait(Token&& token) {
     return wait()(std::forward<Token>(token));
   }
 
-  /// For tests: what holds between any two calls.
+  /// Checks the invariants, which hold between any two calls. For tests.
   [[nodiscard]] bool check_invariants() noexcept {
     locked lock(*this);
     return (lock.state & set_bit) == 0 || waiting() == 0;  // I1
