@@ -1,14 +1,18 @@
 #pragma once
 
-// guarded<T>: data that can only be reached under its lock: `auto ref = co_await g.lock(); ref->…`.
+// guarded<T>: data that can only be reached under its lock.
 //
-// Who may call: any member from any thread at any time; what lock() gave belongs to whoever has it, and unlocks when it
-// goes. The destructor may race tickets, timers and stop requests, but no member call.
-// Order: strictly first come, first served, as weir::mutex; try_lock() does not overtake. Locking again by its owner
-// fails with errc::would_deadlock where the owner is known.
-// Cancellation: a wait that gave up has lost its place and holds nothing. One that was granted cannot be cancelled.
-// Completions: the next owner goes on where it belongs (its executor, its own thread, or the flat loop of the thread
-// that unlocked), after the unlocking has done all its work.
+//     auto ref = co_await g.lock();
+//     ref->change();
+//
+// Who may call: every member may be called from any thread at any time; a reference belongs to its holder, and unlocks
+// when it is destroyed. The destructor may run concurrently with tickets, timers and stop requests, but not with a
+// member call.
+// Order: FIFO over all kinds of waiters, as weir::mutex; try_lock() does not overtake. A second lock by the owner fails
+// with errc::would_deadlock where the owner is known.
+// Cancellation: a wait that gave up has lost its place and holds nothing. A granted wait cannot be cancelled.
+// Completions: the next owner resumes on its executor, its own thread, or the flat loop of the thread that unlocked,
+// after the unlocking has done all its work.
 
 #include <concepts>
 #include <cstddef>
@@ -22,14 +26,14 @@
 
 namespace weir {
 
-/// I1  Every way to the value is a reference, and a reference that is not empty has the mutex.
+/// I1  The value is reached only through a reference, and a reference that is not empty holds the mutex.
 template <class T>
 class guarded {
  public:
-  /// What is guarded.
+  /// The type of the guarded data.
   using value_type = T;
 
-  /// Makes the T of what is given.
+  /// Constructs the T from the arguments.
   template <class... Args>
     requires std::constructible_from<T, Args...>
   explicit guarded(Args&&... args) : value_(std::forward<Args>(args)...) {}
@@ -40,58 +44,58 @@ class guarded {
   class reference;
   class lock_op;
 
-  /// Waits for the lock, and gives the way to the value. Fails with errc::closed, or errc::would_deadlock if its owner
-  /// asks.
+  /// Waits for the lock and yields a reference to the value. Fails with errc::closed, or with errc::would_deadlock if
+  /// the owner calls it.
   auto lock() noexcept;
 
-  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  /// The Asio spelling: lock()(token). Needs <weir/asio.hpp> or <weir/boost_asio.hpp>.
   template <class Token>
   decltype(auto) async_lock(Token&& token) {
     return lock()(std::forward<Token>(token));
   }
 
-  /// The same if it is free and nobody waits; an empty reference if not. Records no owner.
+  /// Returns a reference if the lock is free and no waiter is queued, else an empty one. Records no owner.
   reference try_lock() noexcept { return reference(mutex_.try_scoped_lock(), value_); }
 
-  /// Whether somebody holds it: a reading, no lock.
+  /// Returns whether it is locked: a snapshot, taken without the lock.
   [[nodiscard]] bool locked() const noexcept { return mutex_.locked(); }
 
-  /// As for every synchronizer.
+  /// Members of every synchronizer.
   [[nodiscard]] std::size_t waiting() const noexcept { return mutex_.waiting(); }
   std::size_t cancel_all() noexcept { return mutex_.cancel_all(); }
   void close() noexcept { mutex_.close(); }
   [[nodiscard]] bool closed() const noexcept { return mutex_.closed(); }
 
-  /// For tests: what holds between any two calls.
+  /// Checks the invariants, which hold between any two calls. For tests.
   [[nodiscard]] bool check_invariants() noexcept { return mutex_.check_invariants(); }
 
  private:
   T value_;
-  mutex mutex_;  // last: whoever waits is gone before the value goes
+  mutex mutex_;  // declared last: no wait is left when the value is destroyed
 };
 
-/// The way to the value, while it lives: it has the lock. Move-only; an empty one leads nowhere.
+/// Access to the value: holds the lock while it exists. Move-only; an empty one refers to nothing.
 template <class T>
 class [[nodiscard(
     "a reference that is discarded unlocks at once: auto ref = co_await g.lock();")]] guarded<T>::reference {
  public:
   reference() noexcept = default;
 
-  /// Whether it holds the lock: it does not after unlock(), or when a try failed.
+  /// Returns whether it holds the lock. It does not after unlock(), or if try_lock() failed.
   [[nodiscard]] bool owns_lock() const noexcept { return held_.owns_lock(); }
   explicit operator bool() const noexcept { return owns_lock(); }
 
-  /// The data. Only while it holds the lock.
+  /// Accesses the data. The reference must hold the lock.
   T& operator*() const noexcept {
     WEIR_ASSERT(owns_lock(), "a guarded value was reached for through an empty reference");
     return *value_;
   }
   T* operator->() const noexcept { return std::addressof(**this); }
 
-  /// Unlocks now; it is empty then. Throws std::system_error(errc::not_owner) if it was.
+  /// Unlocks now, and is empty from then on. Throws std::system_error(errc::not_owner) if it is empty.
   void unlock() { held_.unlock(); }
 
-  /// Forgets who locked: before it is handed on to another task or thread.
+  /// Makes the mutex forget its owner: call it before the reference is passed to another task or thread.
   void disown() noexcept { held_.disown(); }
 
  private:
@@ -102,7 +106,7 @@ class [[nodiscard(
   T* value_ = nullptr;
 };
 
-/// The mutex's operation, with the way to the value as what it yields.
+/// The operation of the mutex, which yields a reference to the value.
 template <class T>
 class guarded<T>::lock_op : public mutex::lock_op<mutex::guard> {
   using mutex_op = mutex::lock_op<mutex::guard>;

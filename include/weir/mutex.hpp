@@ -1,16 +1,20 @@
 #pragma once
 
-// mutex: mutual exclusion across co_await. It hands itself directly to the first waiter.
+// mutex: mutual exclusion across co_await. Unlocking passes it directly to the first waiter.
 //
-// Who may call: any member from any thread at any time; a lock may be unlocked by somebody else than its owner. The
-// destructor may race tickets, timers and stop requests, but no member call.
-// Order: strictly first come, first served, over all kinds of waiters; try_lock() does not overtake.
-// Cancellation: a wait that gave up has lost its place and holds nothing. One that was granted cannot be cancelled.
-// Completions: the next owner goes on where it belongs (its executor, its own thread, or the flat loop of the
-// thread that unlocked), after unlock() has done all its work.
+//     weir::mutex m;
+//     auto guard = co_await m.scoped_lock();  // unlocks when `guard` is destroyed
+//     co_await save(account);                 // the mutex stays locked
 //
-// A lock by its own owner is an error, not a hang: where the owner is known (a chain of weir::tasks, a thread in
-// wait()), locking again fails with errc::would_deadlock.
+// Who may call: every member may be called from any thread at any time; a task or thread other than the owner may
+// unlock. The destructor may run concurrently with tickets, timers and stop requests, but not with a member call.
+// Order: FIFO over all kinds of waiters; try_lock() does not overtake.
+// Cancellation: a wait that gave up has lost its place and holds nothing. A granted wait cannot be cancelled.
+// Completions: the next owner resumes on its executor, its own thread, or the flat loop of the thread that unlocked,
+// after unlock() has done all its work.
+//
+// A second lock by the owner is an error, not a deadlock: where the owner is known (a chain of weir::tasks, a thread in
+// wait()), it fails with errc::would_deadlock.
 
 #include <mutex>
 #include <system_error>
@@ -34,16 +38,17 @@ inline constexpr bool core::locks_by_operation<mutex> = true;
 /// state: locked, queued, closed (core/synchronizer.hpp) and
 ///   bit 3   held
 ///
-/// I1  Between locks nobody undecided is queued unless it is held: unlock() passes it on instead of freeing it.
-/// I2  owner_ is nobody unless it is held; it is written by the one who holds it, or passes it on.
+/// I1  Between critical sections, undecided waiters are queued only while it is held: unlock() passes it on instead of
+///     freeing it.
+/// I2  owner_ is empty unless it is held. Only the party that holds it, or passes it on, writes owner_.
 ///
-/// Why reading owner_ without the lock is enough: it can equal the asker only if the asker's own chain or thread wrote
-/// it, or was handed the lock with it, and has not unlocked since: all of that happened before the question.
+/// Why reading owner_ without the lock is enough: it equals the caller only if the caller's own chain or thread wrote
+/// it, or was granted the mutex with it, and has not unlocked since. All of that happened before the read.
 class mutex : public core::synchronizer {
  public:
   mutex() noexcept : synchronizer(0) {}
 
-  /// Closes: whoever waits gets errc::closed.
+  /// Closes the mutex: every waiter gets errc::closed.
   ~mutex() {
     shut();
     WEIR_ASSERT(!locked(), "a mutex was destroyed while it was locked");
@@ -54,13 +59,13 @@ class mutex : public core::synchronizer {
   template <class Value>
   using lock_op = core::admission::op<mutex, Value>;
 
-  /// Waits for the mutex. Fails with errc::closed, or errc::would_deadlock if its owner asks.
+  /// Waits for the mutex. Fails with errc::closed, or with errc::would_deadlock if the owner calls it.
   auto lock() noexcept { return operation<lock_op<void>>(lock_op<void>(*this)); }
 
   /// Waits for the mutex and yields a guard that unlocks it.
   auto scoped_lock() noexcept { return operation<lock_op<guard>>(lock_op<guard>(*this)); }
 
-  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  /// The Asio spelling: lock()(token). Needs <weir/asio.hpp> or <weir/boost_asio.hpp>.
   template <class Token>
   decltype(auto) async_lock(Token&& token) {
     return lock()(std::forward<Token>(token));
@@ -70,23 +75,23 @@ class mutex : public core::synchronizer {
     return scoped_lock()(std::forward<Token>(token));
   }
 
-  /// Takes it if it is free and nobody waits. Records no owner.
+  /// Takes it if it is free and no waiter is queued. Records no owner.
   bool try_lock() noexcept { return take_now({}) == core::outcome::granted; }
 
-  /// The same; an empty guard if not.
+  /// Does the same; returns an empty guard on failure.
   guard try_scoped_lock() noexcept { return try_lock() ? guard(*this, std::adopt_lock) : guard(); }
 
-  /// Hands it to the first who waits, else frees it. Throws std::system_error(errc::not_owner) if it is not locked.
+  /// Passes it to the first waiter, else frees it. Throws std::system_error(errc::not_owner) if it is not locked.
   [[gnu::always_inline]] void unlock() {
     set_owner({});  // I2
     word seen = held_bit;
     if (!advance(seen, 0)) unlock_slow();
   }
 
-  /// A reading, no lock.
+  /// Returns a snapshot, taken without the lock.
   [[nodiscard]] bool locked() const noexcept { return (load() & held_bit) != 0; }
 
-  /// For tests: what holds between any two calls.
+  /// Checks the invariants, which hold between any two calls. For tests.
   [[nodiscard]] bool check_invariants() noexcept {
     critical_section lock(*this);
     return is_held(lock) || (!anybody_waits(lock) && !owner());  // I1, I2
@@ -107,10 +112,9 @@ class mutex : public core::synchronizer {
 
   static bool is_held(const critical_section& lock) noexcept { return (lock.state & held_bit) != 0; }
 
-  [[nodiscard]] owner_id owner() const noexcept {
-    return owner_.load(std::memory_order_relaxed);
-  }  // relaxed: see above
-  void set_owner(owner_id who) noexcept { owner_.store(who, std::memory_order_relaxed); }  // relaxed: see above
+  // relaxed: see the class
+  [[nodiscard]] owner_id owner() const noexcept { return owner_.load(std::memory_order_relaxed); }
+  void set_owner(owner_id who) noexcept { owner_.store(who, std::memory_order_relaxed); }  // relaxed: see the class
 
   core::outcome take_now(owner_id who) noexcept {
     word seen = 0;
@@ -145,7 +149,7 @@ class mutex : public core::synchronizer {
     if (!pass_on()) throw std::system_error(make_error_code(errc::not_owner), "weir::mutex::unlock");
   }
 
-  /// False: it was not locked.
+  /// Returns false if it was not locked.
   bool pass_on() noexcept {
     core::completion done;
     critical_section lock(*this);

@@ -1,18 +1,18 @@
 #pragma once
 
-// recursive_mutex: a mutex that its owner may lock again, and unlocks as often.
+// recursive_mutex: a mutex that its owner may lock again, and then has to unlock as often.
 //
-// Who may call: any member from any thread at any time; unlock() does not ask who calls. The destructor may race
-// tickets, timers and stop requests, but no member call.
-// Order: strictly first come, first served, over all kinds of waiters; try_lock() does not overtake. Only the owner
-// itself, locking again, does not stand in line. A wait that stands in line keeps its place, also if somebody of the
-// same name becomes the owner; directly behind that one it enters with it.
-// Cancellation: a wait that gave up has lost its place and holds nothing. One that was granted cannot be cancelled.
-// Completions: the next owner goes on where it belongs (its executor, its own thread, or the flat loop of the thread
-// that unlocked), after the last unlock() has done all its work.
+// Who may call: every member may be called from any thread at any time; unlock() does not check its caller. The
+// destructor may run concurrently with tickets, timers and stop requests, but not with a member call.
+// Order: FIFO over all kinds of waiters; try_lock() does not overtake. Only the owner, locking again, does not queue. A
+// queued wait keeps its place even if the mutex is granted to an earlier wait with the same owner; if it is directly
+// behind that wait, both are granted together.
+// Cancellation: a wait that gave up has lost its place and holds nothing. A granted wait cannot be cancelled.
+// Completions: the next owner resumes on its executor, its own thread, or the flat loop of the thread that unlocked,
+// after the last unlock() has done all its work.
 //
-// The owner is the chain of weir::tasks or the thread in wait(), or named: lock(owner_id), for coroutine types that
-// weir cannot see into. Where neither is known the lock has no owner, and nobody can lock it again.
+// The owner is the chain of weir::tasks or the thread in wait(), or is named: lock(owner_id), for coroutine types that
+// weir cannot see into. If neither is known, the lock has no owner and cannot be locked again.
 
 #include <mutex>
 #include <stdexcept>
@@ -36,16 +36,16 @@ inline constexpr bool core::locks_by_operation<recursive_mutex> = true;
 /// state: locked, queued, closed (core/synchronizer.hpp) and
 ///   bits 3…  depth: how often it is locked; 0 is free
 ///
-/// I1  Between locks the first undecided waiter is not one that could enter: it is held, and not by that one's owner.
-/// I2  owner_ is nobody unless it is held.
+/// I1  Between critical sections the first undecided waiter cannot be granted: the mutex is held, by another owner.
+/// I2  owner_ is empty unless it is held.
 ///
-/// Why there is no fast path: several may go by one name, and anybody may unlock, so that the depth and the owner have
-/// to be judged, and changed, together.
+/// Why there is no fast path: several tasks may share one owner_id, and any thread may unlock, so the depth and the
+/// owner have to be judged and changed together.
 class recursive_mutex : public core::synchronizer {
  public:
   recursive_mutex() noexcept : synchronizer(0) {}
 
-  /// Closes: whoever waits gets errc::closed.
+  /// Closes the mutex: every waiter gets errc::closed.
   ~recursive_mutex() {
     shut();
     WEIR_ASSERT(!locked(), "a recursive_mutex was destroyed while it was locked");
@@ -56,17 +56,17 @@ class recursive_mutex : public core::synchronizer {
   template <class Value>
   using lock_op = core::admission::op<recursive_mutex, Value>;
 
-  /// Waits for the mutex, unless its owner asks. Fails with errc::closed.
+  /// Waits for the mutex, unless the owner calls it. Fails with errc::closed.
   auto lock() noexcept { return operation<lock_op<void>>(lock_op<void>(*this)); }
 
-  /// The same on behalf of a name. Throws std::invalid_argument if that is nobody's.
+  /// Waits on behalf of the given owner. Throws std::invalid_argument if `who` is empty.
   auto lock(owner_id who) { return operation<lock_op<void>>(lock_op<void>(*this), checked(who)); }
 
-  /// Waits for the mutex as lock() does, and gives a guard that unlocks it once.
+  /// Waits for the mutex as lock() does, and yields a guard that unlocks it once.
   auto scoped_lock() noexcept { return operation<lock_op<guard>>(lock_op<guard>(*this)); }
   auto scoped_lock(owner_id who) { return operation<lock_op<guard>>(lock_op<guard>(*this), checked(who)); }
 
-  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  /// The Asio spelling: lock()(token). Needs <weir/asio.hpp> or <weir/boost_asio.hpp>.
   template <class Token>
   decltype(auto) async_lock(Token&& token) {
     return lock()(std::forward<Token>(token));
@@ -84,26 +84,27 @@ class recursive_mutex : public core::synchronizer {
     return scoped_lock(who)(std::forward<Token>(token));
   }
 
-  /// Takes it if it is free and nobody waits. Records no owner.
+  /// Takes it if it is free and no waiter is queued. Records no owner.
   bool try_lock() noexcept { return take_now({}) == core::outcome::granted; }
 
-  /// Takes it if it is free and nobody waits, or if that is its owner. Throws std::invalid_argument if it is nobody.
+  /// Takes it if it is free and no waiter is queued, or if `who` owns it. Throws std::invalid_argument if `who` is
+  /// empty.
   bool try_lock(owner_id who) { return take_now(checked(who)) == core::outcome::granted; }
 
-  /// The same; an empty guard if not.
+  /// Does the same; returns an empty guard on failure.
   guard try_scoped_lock() noexcept { return try_lock() ? guard(*this, std::adopt_lock) : guard(); }
   guard try_scoped_lock(owner_id who) { return try_lock(who) ? guard(*this, std::adopt_lock) : guard(); }
 
-  /// Takes one lock back. The last one hands it to the first who waits, else frees it. Throws
+  /// Undoes one lock. The last unlock() passes the mutex to the first waiter, else frees it. Throws
   /// std::system_error(errc::not_owner) if it is not locked.
   void unlock() {
     if (!give_up_one()) throw std::system_error(make_error_code(errc::not_owner), "weir::recursive_mutex::unlock");
   }
 
-  /// A reading, no lock.
+  /// Returns a snapshot, taken without the lock.
   [[nodiscard]] bool locked() const noexcept { return depth_in(load()) != 0; }
 
-  /// For tests: what holds between any two calls.
+  /// Checks the invariants, which hold between any two calls. For tests.
   [[nodiscard]] bool check_invariants() noexcept {
     critical_section lock(*this);
     return !core::admission::first_fits(*this, lock)   // I1
@@ -153,19 +154,19 @@ class recursive_mutex : public core::synchronizer {
 
   core::outcome judge(const critical_section& lock, owner_id who) const noexcept {
     if (lock.closed()) return core::outcome::closed;
-    return fits(lock, who) ? core::outcome::granted : core::outcome::pending;  // I1: if it is free nobody waits
+    return fits(lock, who) ? core::outcome::granted : core::outcome::pending;  // I1: if it is free, no waiter is queued
   }
 
   core::outcome take_now(owner_id who) noexcept { return core::admission::take_locked(*this, who); }
 
-  static bool left(const critical_section&) noexcept { return true; }  // for the owner, who may lock again
+  static bool left(const critical_section&) noexcept { return true; }  // for the owner, which may lock again
   void give_back(owner_id) noexcept { unlock(); }
   template <class Guard>
   Guard hold(owner_id) noexcept {
     return Guard(*this, std::adopt_lock);
   }
 
-  /// False: it was not locked.
+  /// Returns false if it was not locked.
   bool give_up_one() noexcept {
     core::completion done;
     critical_section lock(*this);

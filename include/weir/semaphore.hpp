@@ -1,15 +1,19 @@
 #pragma once
 
-// semaphore: a number of permits to be shared; a wait may ask for several at once.
+// semaphore: a number of permits; a wait may ask for several at once.
 //
-// Who may call: any member from any thread at any time. The destructor may race tickets, timers and stop
-// requests, but no member call.
-// Order: strictly first come, first served, over all kinds of waiters. Nothing overtakes a queued waiter, not
-// even try_acquire(); a large request at the head holds back smaller ones behind it.
-// Cancellation: a wait that timed out, was stopped or cancelled has lost its place and nothing else; it has taken no
-// permit, and those behind it that now fit are granted at once. One that was granted cannot be cancelled.
-// Completions: a waiter goes on where it belongs (its executor, its own thread, or the flat loop of the thread that
-// released), after release() has done all its work.
+//     weir::semaphore connections(8);
+//     auto permit = co_await connections.scoped_acquire();  // released when `permit` is destroyed
+//     co_await connections.acquire(2).within(50ms);         // to be released: connections.release(2)
+//
+// Who may call: every member may be called from any thread at any time. The destructor may run concurrently with
+// tickets, timers and stop requests, but not with a member call.
+// Order: FIFO over all kinds of waiters. Nothing overtakes a queued waiter, not even try_acquire(); a large request at
+// the head holds back the smaller ones behind it.
+// Cancellation: a wait that gave up has lost its place and nothing else. It has taken no permit, and the waiters behind
+// it that fit now are granted at once. A granted wait cannot be cancelled.
+// Completions: a waiter resumes on its executor, its own thread, or the flat loop of the thread that released, after
+// release() has done all its work.
 
 #include <cstddef>
 #include <limits>
@@ -27,7 +31,7 @@ namespace weir {
 
 class semaphore;
 
-/// Permits that give themselves back. Move-only; empty after release() and forget().
+/// Permits that are released when it is destroyed. Move-only; empty after release() and forget().
 class [[nodiscard(
     "a permit that is discarded is released at once: auto permit = co_await s.scoped_acquire();")]] permit {
  public:
@@ -42,17 +46,17 @@ class [[nodiscard(
   }
   ~permit() { release(); }
 
-  /// How many it holds; 0: it is empty, and false.
+  /// Returns how many it holds. 0: it is empty, and converts to false.
   [[nodiscard]] std::size_t count() const noexcept { return held_ & ~counted_bit; }
   explicit operator bool() const noexcept { return held_ != 0; }
 
-  /// Gives them back now. It cannot fail: see semaphore::give_back for what happens past the maximum.
+  /// Releases them now. It cannot fail: permits above the maximum are dropped (semaphore::give_back).
   inline void release() noexcept;
 
-  /// Keeps them from being given back: the caller is responsible for them from now on.
+  /// Empties it without releasing: the caller is responsible for the permits from now on.
   inline void forget() noexcept;
 
-  /// Takes n of them out into a permit of their own. Throws std::invalid_argument if n is 0 or there are fewer.
+  /// Moves n of them into a permit of their own. Throws std::invalid_argument if n is 0 or there are fewer.
   permit split(std::size_t n) {
     if (n == 0 || n > count()) {
       throw std::invalid_argument("weir::permit::split(" + std::to_string(n) + "): it holds " +
@@ -63,7 +67,8 @@ class [[nodiscard(
     return permit(*semaphore_, n);
   }
 
-  /// Adds another permit's. Throws std::invalid_argument, and changes nothing, if it is of another semaphore.
+  /// Adds the permits of `other`. Throws std::invalid_argument, and changes nothing, if they belong to another
+  /// semaphore.
   void merge(permit&& other) {
     if (this == &other || !other) return;
     if (held_ != 0 && other.semaphore_ != semaphore_) {
@@ -82,11 +87,12 @@ class [[nodiscard(
   friend class semaphore;
   inline permit(semaphore& from, std::size_t n) noexcept;
 
-  // Set where its semaphore has counted it, which a debug build does: such a permit may go to code of another build.
+  // Set if the semaphore has counted this permit, as a debug build does. It is stored here because code of another
+  // build may release the permit.
   static constexpr std::size_t counted_bit = ~(std::numeric_limits<std::size_t>::max() >> 1);
 
   semaphore* semaphore_ = nullptr;
-  std::size_t held_ = 0;  // how many permits, at most semaphore::max(), and counted_bit
+  std::size_t held_ = 0;  // number of permits, at most semaphore::max(), and counted_bit
 };
 
 /// state: locked, queued, closed (core/synchronizer.hpp) and
@@ -94,22 +100,22 @@ class [[nodiscard(
 ///   bits 4…  permits available, at most max_permits
 ///
 /// I1  Available permits are never enough for the first undecided waiter in the queue.
-/// I2  While in debt nothing is available.
-/// I3  A permit is in one place: available, granted, or owed to nobody (reduced).
+/// I2  While in debt, nothing is available.
+/// I3  A permit is in one place: available, granted, or out of circulation (reduced).
 ///
-/// Why no wake-up is lost: a waiter queues under the lock, having seen under it that its permits are not there. Each
-/// permit that comes later comes through release(), which meets the queued bit (or the lock, and waits for it) and
-/// serves the queue under the lock; each waiter that leaves serves those behind it. So I1 holds at every unlocking.
+/// Why no wake-up is lost: a waiter queues under the lock, after it has seen there that its permits are not available.
+/// Every later permit comes through release(), which sees the queued bit (or waits for the lock) and serves the queue
+/// under the lock; every waiter that withdraws serves those behind it. So I1 holds at every unlocking.
 class semaphore : public core::synchronizer {
  public:
-  /// The most permits that a semaphore can have.
+  /// Returns the most permits that a semaphore can have.
   static constexpr std::size_t max() noexcept { return std::numeric_limits<std::size_t>::max() >> permit_shift; }
 
-  /// Throws std::invalid_argument if max_permits is 0 or above max(), or permits are more than that.
+  /// Throws std::invalid_argument if max_permits is 0 or above max(), or if permits is above max_permits.
   explicit semaphore(std::size_t permits, std::size_t max_permits = max())
       : synchronizer(word{checked_start(permits, max_permits)} << permit_shift), max_permits_(max_permits) {}
 
-  /// Closes: whoever waits gets errc::closed.
+  /// Closes the semaphore: every waiter gets errc::closed.
   ~semaphore() {
     shut();
     WEIR_ASSERT(scoped_ == 0, "a semaphore was destroyed while a permit of it was held");
@@ -118,15 +124,16 @@ class semaphore : public core::synchronizer {
   template <class Value>
   using acquire_op = core::admission::op<semaphore, Value>;
 
-  /// Waits for n permits and consumes them: anyone may release them. Fails with errc::closed.
+  /// Waits for n permits and consumes them: any task or thread may release them. Fails with errc::closed. Throws
+  /// std::invalid_argument if n is 0 or above max_permits.
   auto acquire(std::size_t n = 1) { return operation<acquire_op<void>>(acquire_op<void>(*this), checked_request(n)); }
 
-  /// Waits for n permits that give themselves back.
+  /// Waits for n permits and yields a permit that releases them.
   auto scoped_acquire(std::size_t n = 1) {
     return operation<acquire_op<permit>>(acquire_op<permit>(*this), checked_request(n));
   }
 
-  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  /// The Asio spelling: acquire()(token). Needs <weir/asio.hpp> or <weir/boost_asio.hpp>.
   template <class Token>
   decltype(auto) async_acquire(Token&& token) {
     return acquire()(std::forward<Token>(token));
@@ -144,17 +151,17 @@ class semaphore : public core::synchronizer {
     return scoped_acquire(n)(std::forward<Token>(token));
   }
 
-  /// Takes n permits if they are there and nobody waits. Throws std::invalid_argument as acquire does.
+  /// Takes n permits if they are available and no waiter is queued. Throws std::invalid_argument as acquire() does.
   bool try_acquire(std::size_t n = 1) {
-    // who is in line may have given up
+    // queued_bit: the slow path looks closer, because the queued waiters may have given up
     return take_now(checked_request(n), locked_bit | queued_bit) == core::outcome::granted;
   }
 
-  /// The same; an empty permit if not.
+  /// Does the same; returns an empty permit on failure.
   permit try_scoped_acquire(std::size_t n = 1) { return try_acquire(n) ? permit(*this, n) : permit(); }
 
-  /// Gives n permits and hands them to those who wait. Has taken effect when it returns, and never waits for
-  /// anybody. Throws std::overflow_error, and changes nothing, if more than max_permits would be available.
+  /// Releases n permits and grants them to the waiters. It has taken effect when it returns, and never waits. Throws
+  /// std::overflow_error, and changes nothing, if more than max_permits would be available.
   [[gnu::always_inline]] void release(std::size_t n = 1) {
     word seen = load();
     while ((seen & (locked_bit | queued_bit | debt_bit)) == 0 && n <= max_permits_ - available_in(seen)) {
@@ -163,7 +170,7 @@ class semaphore : public core::synchronizer {
     release_slow(n);
   }
 
-  /// Takes n permits out of circulation: those that are available now, the rest from the next releases. Throws
+  /// Takes n permits out of circulation: first the available ones, the rest from the next releases. Throws
   /// std::invalid_argument if more than max_permits would then be owed.
   void reduce(std::size_t n) {
     std::size_t owed = 0;
@@ -182,10 +189,10 @@ class semaphore : public core::synchronizer {
                                 " are owed already, of at most " + std::to_string(max_permits_));
   }
 
-  /// One atomic load, no lock. While a large request waits, what it waits with counts.
+  /// Returns the available permits, by one atomic load. Permits that are too few for the request at the head count too.
   [[nodiscard]] std::size_t available() const noexcept { return available_in(load()); }
 
-  /// For tests: what holds between any two calls.
+  /// Checks the invariants, which hold between any two calls. For tests.
   [[nodiscard]] bool check_invariants() noexcept {
     locked lock(*this);
     const bool in_debt = (lock.state & debt_bit) != 0;
@@ -235,8 +242,8 @@ class semaphore : public core::synchronizer {
                                 std::to_string(max_permits_) + " can");
   }
 
-  /// The fast path of acquiring. Pending: not enough, or somebody is in line. Bits of `looks_closer` are for the slow
-  /// way.
+  /// The fast path of acquire(). Pending: too few permits, or the queue is not empty. A state with a bit of
+  /// `looks_closer` takes the slow path.
   core::outcome take_now(std::size_t n, word looks_closer = locked_bit) noexcept {
     word seen = load();
     for (;;) {
@@ -276,15 +283,15 @@ class semaphore : public core::synchronizer {
                               " are available, of at most " + std::to_string(max_permits_));
   }
 
-  /// For permits that had been taken and were not used up, which cannot fail. They are too many only if somebody has
-  /// released in their stead: those that do not fit are dropped.
+  /// Returns permits that were taken and not consumed; it cannot fail. They exceed the maximum only if other code has
+  /// released in their place: those that do not fit are dropped.
   void give_back(std::size_t n) noexcept {
     core::completion done;
     locked lock(*this);
     give(lock, lesser(n, debt_ + (max_permits_ - available_in(lock.state))), done);
   }
 
-  /// What is owed is paid first.
+  /// Adds n permits. A debt is paid first.
   void give(locked& lock, std::size_t n, core::completion& done) noexcept {
     const std::size_t paid = lesser(n, debt_);
     debt_ -= paid;
@@ -294,12 +301,12 @@ class semaphore : public core::synchronizer {
   }
 
   void count_scoped(std::ptrdiff_t change) noexcept {
-    scoped_.fetch_add(change, std::memory_order_relaxed);  // relaxed: read by the destructor, after all else
+    scoped_.fetch_add(change, std::memory_order_relaxed);  // relaxed: read only by the destructor, after all else
   }
 
   const std::size_t max_permits_;
   std::size_t debt_ = 0;                        // under the lock
-  platform::atomic<std::ptrdiff_t> scoped_{0};  // permit objects that are counted and alive
+  platform::atomic<std::ptrdiff_t> scoped_{0};  // live permit objects that were counted
 };
 
 inline permit::permit(semaphore& from, std::size_t n) noexcept : semaphore_(&from), held_(n) {

@@ -1,18 +1,17 @@
 #pragma once
 
-// shared_mutex: many readers or one writer, across co_await, with a way up and a way down.
+// shared_mutex: many readers or one writer, across co_await, with upgrade and downgrade.
 //
-// Who may call: any member from any thread at any time; a lock may be unlocked by somebody else than who locked it, and
-// one task may hold two shared locks: there is no owner. The destructor may race tickets, timers and stop requests, but
-// no member call.
-// Order: one line, first come, first served, over readers, writers and all kinds of waiters; readers that stand side by
-// side enter together, a writer that waits stops the readers behind it, try_ does not overtake. So neither side
-// starves. The one exception is upgrade(): it waits only for the readers inside, ahead of the line, and nobody enters
-// past it.
-// Cancellation: a wait that gave up has lost its place and holds nothing new; those behind it that now can enter do so
-// at once. An upgrade that failed, however, still has its shared lock. One that was granted cannot be cancelled.
-// Completions: whoever enters goes on where it belongs (its executor, its own thread, or the flat loop of the thread
-// that let it in), after the call that let it in has done all its work.
+// Who may call: every member may be called from any thread at any time. There is no owner: another task or thread may
+// unlock, and one task may hold two shared locks. The destructor may run concurrently with tickets, timers and stop
+// requests, but not with a member call.
+// Order: FIFO, one queue for readers, writers and all kinds of waiters. Adjacent readers enter together, a waiting
+// writer stops the readers behind it, try_ does not overtake. So neither side starves. The one exception is upgrade():
+// it waits only for the readers inside, ahead of the queue, and no other waiter enters before it.
+// Cancellation: a wait that gave up has lost its place and holds nothing new; the waiters behind it that can enter now
+// do so at once. A failed upgrade keeps its shared lock. A granted wait cannot be cancelled.
+// Completions: a waiter that enters resumes on its executor, its own thread, or the flat loop of the thread that let it
+// in, after the call that let it in has done all its work.
 
 #include <cstddef>
 #include <cstdint>
@@ -39,28 +38,28 @@ inline constexpr bool core::locks_by_operation<shared_mutex> = true;
 ///   bits 4…  readers inside
 ///   The legal pairs: (0, 0) free; (0, n) n readers; (1, 0) a writer.
 ///
-/// I1  Between locks the first undecided waiter in line cannot enter: a writer is inside, or it is a writer and readers
-///     are inside.
-/// I2  While a writer is inside no reader is.
+/// I1  Between critical sections the first undecided waiter cannot enter: a writer is inside, or it is a writer and
+///     readers are inside.
+/// I2  While a writer is inside, no reader is.
 /// I3  At most one upgrade is undecided. It is at the head of the queue, and another reader is inside.
 ///
-/// Why no wake-up is lost: a waiter queues under the lock, having seen under it that it cannot enter. Whoever leaves
-/// then meets the queued bit (or the lock, and waits for it) and serves the queue under the lock; so does each waiter
+/// Why no wake-up is lost: a waiter queues under the lock, after it has seen there that it cannot enter. A thread that
+/// unlocks later sees the queued bit (or waits for the lock) and serves the queue under the lock; so does each waiter
 /// that withdraws.
 class shared_mutex : public core::synchronizer {
  public:
-  /// What is held, or wanted.
+  /// The kind of lock that is held or wanted.
   enum class access : std::uint8_t { exclusive, shared, upgraded };
 
   shared_mutex() noexcept : synchronizer(0) {}
 
-  /// Closes: whoever waits gets errc::closed.
+  /// Closes the mutex: every waiter gets errc::closed.
   ~shared_mutex() {
     shut();
     WEIR_ASSERT(!locked() && readers() == 0, "a shared_mutex was destroyed while it was locked");
   }
 
-  /// Of a writer, and of a reader.
+  /// Guards of a writer and of a reader.
   using guard = core::basic_guard<shared_mutex>;
   using shared_guard = core::basic_guard<shared_mutex, core::access::shared>;
 
@@ -68,21 +67,21 @@ class shared_mutex : public core::synchronizer {
   using lock_op = core::admission::op<shared_mutex, Value>;
   class upgrade_op;
 
-  // Exclusive.
+  // Exclusive locks.
 
-  /// Waits until it is alone. Fails with errc::closed.
+  /// Waits for the exclusive lock. Fails with errc::closed.
   auto lock() noexcept { return operation<lock_op<void>>(lock_op<void>(*this), access::exclusive); }
 
-  /// Waits until it is alone, and gives a guard that unlocks.
+  /// Waits for the exclusive lock and yields a guard that unlocks it.
   auto scoped_lock() noexcept { return operation<lock_op<guard>>(lock_op<guard>(*this), access::exclusive); }
 
-  /// Locks if nobody is inside and nobody waits.
+  /// Locks if no reader or writer is inside and no waiter is queued.
   bool try_lock() noexcept { return take_now(access::exclusive) == core::outcome::granted; }
 
-  /// The same; an empty guard if not.
+  /// Does the same; returns an empty guard on failure.
   guard try_scoped_lock() noexcept { return try_lock() ? guard(*this, std::adopt_lock) : guard(); }
 
-  /// Lets the first in line enter: a writer, or all readers up to the next writer. Throws
+  /// Lets the first waiter enter: a writer, or all readers up to the next writer. Throws
   /// std::system_error(errc::not_owner), and changes nothing, if no writer is inside.
   void unlock() {
     word seen = written_bit;
@@ -90,25 +89,25 @@ class shared_mutex : public core::synchronizer {
     if (!leave(written_bit, 0)) refuse("weir::shared_mutex::unlock: no writer is inside");
   }
 
-  // Shared.
+  // Shared locks.
 
-  /// Waits while a writer is inside or anybody is in line. Fails with errc::closed.
+  /// Waits while a writer is inside or other waiters are queued. Fails with errc::closed.
   auto lock_shared() noexcept { return operation<lock_op<void>>(lock_op<void>(*this), access::shared); }
 
-  /// The same, and gives a guard that unlocks.
+  /// Does the same and yields a guard that unlocks it.
   auto scoped_lock_shared() noexcept {
     return operation<lock_op<shared_guard>>(lock_op<shared_guard>(*this), access::shared);
   }
 
-  /// Locks if no writer is inside and nobody waits.
+  /// Locks if no writer is inside and no waiter is queued.
   bool try_lock_shared() noexcept { return take_now(access::shared) == core::outcome::granted; }
 
-  /// The same; an empty guard if not.
+  /// Does the same; returns an empty guard on failure.
   shared_guard try_scoped_lock_shared() noexcept {
     return try_lock_shared() ? shared_guard(*this, std::adopt_lock) : shared_guard();
   }
 
-  /// The last reader lets the first in line enter, the last but one an upgrade that waits. Throws
+  /// Unlocks. The last reader lets the first waiter enter, the last but one a waiting upgrade. Throws
   /// std::system_error(errc::not_owner), and changes nothing, if no reader is inside.
   void unlock_shared() {
     word seen = load();
@@ -118,31 +117,32 @@ class shared_mutex : public core::synchronizer {
     if (!leave(one_reader, 0)) refuse("weir::shared_mutex::unlock_shared: no reader is inside");
   }
 
-  // From one to the other.
+  // Downgrade and upgrade.
 
-  /// Exclusive to shared, with no gap: no other writer enters between. Readers that are first in line enter too. Throws
-  /// std::system_error(errc::not_owner), and changes nothing, if no writer is inside.
+  /// Turns the exclusive lock into a shared one, with no gap: no other writer enters between. Readers at the head of
+  /// the queue enter too. Throws std::system_error(errc::not_owner), and changes nothing, if no writer is inside.
   void downgrade() {
     word seen = written_bit;
     if (advance(seen, one_reader)) return;
     if (!leave(written_bit, one_reader)) refuse("weir::shared_mutex::downgrade: no writer is inside");
   }
 
-  /// The same with what a guard holds. Throws std::system_error(errc::not_owner) if it is empty, std::invalid_argument
-  /// if it is another mutex's; the guard is untouched then.
+  /// Downgrades the lock of a guard. Throws std::system_error(errc::not_owner) if the guard is empty, and
+  /// std::invalid_argument if it holds another mutex; the guard is then unchanged.
   inline shared_guard downgrade(guard&& held);
 
-  /// Shared to exclusive: waits for the other readers inside to leave, ahead of the line, and nobody enters past it.
-  /// Fails with errc::closed, with errc::would_deadlock if another upgrade waits (each would wait for the other's
-  /// shared lock), with errc::not_owner if no reader is inside. One that fails, or gives up, has its shared lock still.
+  /// Turns a shared lock into the exclusive one: waits for the other readers inside to unlock, ahead of the queue, and
+  /// no other waiter enters before it. Fails with errc::closed, with errc::would_deadlock if another upgrade waits
+  /// (each would wait for the other's shared lock), with errc::not_owner if no reader is inside. If it fails or gives
+  /// up, the caller still holds the shared lock.
   auto upgrade() noexcept { return operation<lock_op<void>>(lock_op<void>(*this), access::upgraded); }
 
-  /// The same with what a guard holds, giving a guard. If it fails the shared_guard stays with the caller: the
+  /// Upgrades the lock of a guard and yields a guard. If it fails, the shared_guard stays with the caller: the
   /// operation refers to it until it is granted, so wait in the same full expression. start() and completion tokens
-  /// take the guard along: there a failed upgrade unlocks. Throws, where it is called, as downgrade(guard&&) does.
+  /// move the guard in: there a failed upgrade unlocks. Throws, at the call, as downgrade(guard&&) does.
   inline auto upgrade(shared_guard&& held);
 
-  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  /// The Asio spelling: lock()(token). Needs <weir/asio.hpp> or <weir/boost_asio.hpp>.
   template <class Token>
   decltype(auto) async_lock(Token&& token) {
     return lock()(std::forward<Token>(token));
@@ -164,13 +164,13 @@ class shared_mutex : public core::synchronizer {
     return upgrade()(std::forward<Token>(token));
   }
 
-  /// A writer is inside: a reading.
+  /// Returns whether a writer is inside: a snapshot.
   [[nodiscard]] bool locked() const noexcept { return (load() & written_bit) != 0; }
 
-  /// How many readers are inside: a reading.
+  /// Returns how many readers are inside: a snapshot.
   [[nodiscard]] std::size_t readers() const noexcept { return static_cast<std::size_t>(readers_in(load())); }
 
-  /// For tests: what holds between any two calls.
+  /// Checks the invariants, which hold between any two calls. For tests.
   [[nodiscard]] bool check_invariants() noexcept {
     critical_section lock(*this);
     std::size_t upgrades = 0;
@@ -204,7 +204,7 @@ class shared_mutex : public core::synchronizer {
 
   static bool left(const critical_section& lock) noexcept { return !is_written(lock); }
 
-  /// Of what is inside; who waits is another question.
+  /// Judges by the locks that are held; the caller has to check the queue.
   static bool fits(const critical_section& lock, access wanted) noexcept {
     if (is_written(lock)) return false;
     return wanted == access::shared || readers_in(lock.state) <= (wanted == access::upgraded ? 1u : 0u);
@@ -214,7 +214,7 @@ class shared_mutex : public core::synchronizer {
     if (granted == access::shared) {
       lock.state += one_reader;
     } else {
-      lock.state = (lock.state & (one_reader - 1)) | written_bit;  // I2: the reader that is upgraded is one no more
+      lock.state = (lock.state & (one_reader - 1)) | written_bit;  // I2: an upgraded reader is no longer a reader
     }
   }
 
@@ -222,7 +222,7 @@ class shared_mutex : public core::synchronizer {
     throw std::system_error(make_error_code(errc::not_owner), sentence);
   }
 
-  /// The fast paths of locking. Pending: not without waiting.
+  /// The fast paths of locking. Pending: it has to wait.
   core::outcome take_now(access wanted) noexcept {
     if (wanted == access::shared) {
       word seen = load();
@@ -236,7 +236,7 @@ class shared_mutex : public core::synchronizer {
     return core::admission::take_locked(*this, wanted);
   }
 
-  /// Of a newcomer: it queues behind whoever is there, unless it upgrades.
+  /// Judges a newcomer: it queues behind all waiters, unless it upgrades.
   core::outcome judge(critical_section& lock, access wanted) noexcept {
     if (lock.closed()) return core::outcome::closed;
     if (wanted == access::upgraded) {
@@ -279,7 +279,7 @@ class shared_mutex : public core::synchronizer {
     if (held.mutex() != this) throw std::invalid_argument(foreign);
   }
 
-  /// Exchanges a lock that is held, the writer's or one reader's, for another or none. False: it was not held.
+  /// Exchanges a held lock, the writer's or one reader's, for another or none. Returns false if it was not held.
   [[gnu::noinline]] bool leave(word held, word kept) noexcept {
     core::completion done;
     critical_section lock(*this);
@@ -290,17 +290,18 @@ class shared_mutex : public core::synchronizer {
   }
 };
 
-/// Upgrades what a shared_guard holds: the guard is the caller's until the grant is taken.
+/// Upgrades the lock of a shared_guard, which stays with the caller until the grant is taken.
 class shared_mutex::upgrade_op : public lock_op<guard> {
  public:
   upgrade_op(shared_mutex& wanted, shared_guard& held) noexcept : op(wanted), referred_(&held) {}
 
-  /// For a wait that outlives the expression it was made in.
+  /// Moves the guard in, for a wait that outlives its full expression.
   void take_along() noexcept {
     if (!owned_) owned_ = std::move(*referred_);
   }
 
-  /// It has failed. A guard that was taken along is out of its caller's reach: it unlocks now, not with the ticket.
+  /// Called when the wait has failed. The caller cannot reach a guard that was moved in: it unlocks now, not with the
+  /// ticket.
   void unused() noexcept { owned_ = {}; }
 
   guard take(node& granted) noexcept {
@@ -327,13 +328,13 @@ shared_mutex::shared_guard shared_mutex::downgrade(guard&& held) {
   return shared_guard(*this, std::adopt_lock);
 }
 
-/// Exclusive to shared with no gap: see shared_mutex::downgrade.
+/// Turns an exclusive lock into a shared one with no gap: see shared_mutex::downgrade.
 inline shared_mutex::shared_guard downgrade(shared_mutex::guard&& held) {
   if (!held) throw std::system_error(make_error_code(errc::not_owner), "weir::downgrade: the guard is empty");
   return held.mutex()->downgrade(std::move(held));
 }
 
-/// Shared to exclusive, an operation: see shared_mutex::upgrade.
+/// Turns a shared lock into an exclusive one: see shared_mutex::upgrade. Returns an operation.
 inline auto upgrade(shared_mutex::shared_guard&& held) {
   if (!held) throw std::system_error(make_error_code(errc::not_owner), "weir::upgrade: the shared_guard is empty");
   return held.mutex()->upgrade(std::move(held));
