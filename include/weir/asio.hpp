@@ -3,9 +3,9 @@
 // weir with standalone Asio: every operation takes a completion token, every Asio executor or context runs tasks, and a
 // task awaits any Asio operation. <weir/boost_asio.hpp> is the same for Boost.Asio.
 //
-//   co_await sem.acquire(2)(asio::use_awaitable);        or  sem.async_acquire(2, asio::use_awaitable)
-//   auto made = weir::spawn(io, a_task());
-//   std::size_t n = co_await socket.async_read_some(buffer, weir::use_task);
+//     co_await sem.acquire(2)(asio::use_awaitable);  // or sem.async_acquire(2, asio::use_awaitable)
+//     auto result = weir::spawn(io, a_task());
+//     std::size_t n = co_await socket.async_read_some(buffer, weir::use_task);
 
 #if defined(WEIR_FRONT)
 #error "include either <weir/asio.hpp> or <weir/boost_asio.hpp>: a program has one Asio"

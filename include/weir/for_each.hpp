@@ -1,12 +1,12 @@
 #pragma once
 
-// for_each: runs a task for each item of a range, at most so many at once.
+// for_each: runs a task for each item of a range, at most `limit` at once.
 //
-// Who may call: any coroutine. Each item's task has an owner of its own, and the stop token of the caller's.
+// Who may call: any coroutine. Each item's task has an owner of its own and a stop token that follows the caller's.
 // Order: tasks are started in the order of the range.
-// Cancellation: none of its own; the tasks find the caller's stop token through this_task(). The range, the function
-// and what it captures must outlive the tasks: await it to its end. Completions: the caller goes on where it belongs,
-// once every task that was started has ended and its frame is gone.
+// Cancellation: for_each has none of its own; a stop request to the caller reaches the tasks through this_task(). The
+// range, the function and its captures must outlive the tasks: await for_each to its end.
+// Completions: the caller resumes on its executor, once every started task has ended and its frame is destroyed.
 
 #include <concepts>
 #include <cstddef>
@@ -33,7 +33,7 @@ struct task_value<task<T>> {
   using type = T;
 };
 
-/// What fn(item) gives, for the items of a range: the T of a task<T>.
+/// The value of fn(item), for the items of a range: the T of a task<T>.
 template <class Range, class Fn>
 using item_value = typename task_value<std::invoke_result_t<Fn&, std::ranges::range_reference_t<Range>>>::type;
 
@@ -45,10 +45,10 @@ class first_failure {
  public:
   explicit operator bool() const noexcept { return failed_.load(std::memory_order_relaxed); }  // relaxed: a hint
   void note(std::exception_ptr thrown) noexcept {
-    // relaxed: who reads what was thrown has waited for all that could throw
+    // relaxed: rethrow() is called only after all tasks that could throw were waited for
     if (!failed_.exchange(true, std::memory_order_relaxed)) thrown_ = std::move(thrown);
   }
-  /// When nobody can note any more.
+  /// Called when no task can call note() any more.
   void rethrow() const {
     if (thrown_) std::rethrow_exception(thrown_);
   }
@@ -61,12 +61,12 @@ class first_failure {
 struct stop_passed_on {
   platform::stop_source* to;
   void operator()() const noexcept {
-    auto kept = *to;  // what this stops may be all that keeps it
+    auto kept = *to;  // a copy: stopping may destroy *to
     kept.request_stop();
   }
 };
 
-/// One item's task, unless one has failed before it starts.
+/// Runs one item's task, unless another has failed before it starts.
 template <class T>
 task<> noting(task<T> body, first_failure& failure) {
   if (failure) co_return;
@@ -97,9 +97,9 @@ task<> each(held_executor where, Range range, std::size_t limit, Fn fn) {
 
 }  // namespace core
 
-/// Awaits fn(item), a task, for each item of the range: on the executor, at most `limit` at once. On an exception no
-/// more are started, those that run are waited for, and the first is rethrown. Throws std::invalid_argument where it is
-/// called if the limit is 0. An rvalue range is taken along, an lvalue is referred to.
+/// Awaits fn(item), a task, for each item of the range, on the executor, at most `limit` at once. After an exception it
+/// starts no more tasks, waits for the running ones, and rethrows the first exception. Throws std::invalid_argument at
+/// the call if the limit is 0. An rvalue range is moved in, an lvalue is held by reference.
 template <runs_tasks E, std::ranges::input_range Range, core::task_function<Range> Fn>
 task<> for_each(E&& where, Range&& range, std::size_t limit, Fn fn) {
   pool::check_limit("weir::for_each", limit);

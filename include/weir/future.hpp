@@ -1,12 +1,11 @@
 #pragma once
 
-// promise<T> and future<T>: one value, or one exception, from whoever makes it to whoever waits for it.
+// promise<T> and future<T>: one value, or one exception, from a producer to a consumer.
 //
-// Who may call: any member from any thread; one object's moves and its destruction are its owner's alone.
-// Order: one future, one value: who gets it first has it.
+// Who may call: every member may be called from any thread; only the owner of an object may move or destroy it.
+// Order: one future, one value: the first get() to succeed takes it.
 // Cancellation: a get() that gave up has taken nothing and may be called again.
-// Completions: a waiter goes on where it belongs (its executor, its own thread, or the flat loop of the thread that
-// set the promise).
+// Completions: a waiter resumes on its executor, its own thread, or the flat loop of the thread that set the promise.
 
 #include <exception>
 #include <stdexcept>
@@ -26,11 +25,11 @@ namespace weir {
 
 namespace core {
 
-/// What a promise and its future share. Of a task that makes the value: what it is told by.
+/// The shared state of a promise and its future. A spawned task reports its end to it directly.
 template <class T>
 class future_state : public task_end {
  public:
-  static constexpr int self_made = 2;  // users: its future, and a task, which makes the value, until it has ended
+  static constexpr int self_made = 2;  // users: the future, and the task that makes the value, until it has ended
 
   explicit future_state(int user_count = 1) noexcept : users_(user_count) {}
 
@@ -39,15 +38,14 @@ class future_state : public task_end {
     if (users_.leave()) delete this;
   }
 
-  /// Whoever sets it claims it first. False: it was set before.
-  bool claim() noexcept {
-    return !claimed_.exchange(true, std::memory_order_acquire);
-  }  // acquire: pairs with unclaim()
+  /// Claims the right to set it. Returns false if it was set before.
+  // acquire: pairs with unclaim()
+  bool claim() noexcept { return !claimed_.exchange(true, std::memory_order_acquire); }
   [[nodiscard]] bool claimed() const noexcept { return claimed_.load(std::memory_order_relaxed); }
-  /// By one whose value could not be moved: the next to set it finds what that has left.
+  /// Called if moving the value has thrown: the next party to claim it sees what that left behind.
   void unclaim() noexcept { claimed_.store(false, std::memory_order_release); }  // release: pairs with claim()
 
-  /// First the value, whose move may throw, or the exception; then the telling.
+  /// Stores the value, whose move may throw; failed() stores an exception. Then tell() notifies.
   template <class... Value>
   void store(Value&&... value) {
     made_.set(std::forward<Value>(value)...);
@@ -57,7 +55,7 @@ class future_state : public task_end {
   void tell() noexcept { ready_.set(); }
   void abandon() noexcept { ready_.close(); }
 
-  /// By its task, which has ended: tells whoever has the future, if anybody has.
+  /// Called by the task at its end: notifies the future, if there still is one.
   void tell_others() noexcept {
     if (!users_.alone()) tell();
   }
@@ -66,7 +64,7 @@ class future_state : public task_end {
   [[nodiscard]] const event& ready() const noexcept { return ready_; }
 
   result<T> take() {
-    if (taken_.exchange(true, std::memory_order_relaxed)) {  // relaxed: ready() has ordered what it guards
+    if (taken_.exchange(true, std::memory_order_relaxed)) {  // relaxed: the wait on ready() orders what it guards
       return result<T>::failure(
           std::make_exception_ptr(std::logic_error("weir::future::get: the value has been taken already")));
     }
@@ -84,12 +82,12 @@ class future_state : public task_end {
   made<T> made_;
 };
 
-/// One user of a state.
+/// A counted reference to a state.
 template <class State>
 class shared {
  public:
   shared() noexcept = default;
-  /// Takes over a use that is counted already.
+  /// Takes over a reference that is counted already.
   explicit shared(State* used) noexcept : state_(used) {}
   shared(const shared& other) noexcept : state_(other.state_) {
     if (state_ != nullptr) state_->use();
@@ -113,35 +111,35 @@ class shared {
 
 }  // namespace core
 
-/// Dropping it detaches: it stops nothing.
+/// The consumer's end. Dropping it detaches the producer and stops nothing.
 template <class T = void>
 class [[nodiscard("dropping a future detaches what makes its value")]] future {
   using state = core::future_state<T>;
 
  public:
-  /// What success yields.
+  /// The type of the value.
   using value_type = T;
 
-  /// Of nothing: valid() is false.
+  /// Creates an empty future: valid() is false.
   future() noexcept = default;
   explicit future(core::shared<state> shared) noexcept : state_(std::move(shared)) {}
   future(future&&) noexcept = default;
   future& operator=(future&&) noexcept = default;
   ~future() = default;
 
-  /// It belongs to a promise, or did.
+  /// Returns whether it is not empty: it has, or had, a promise or a task.
   [[nodiscard]] bool valid() const noexcept { return static_cast<bool>(state_); }
 
-  /// get() would not wait: the value, the exception, or the promise's end is there.
+  /// Returns whether get() would not wait: the value or the exception is set, or the promise was dropped.
   [[nodiscard]] bool ready() const noexcept { return state_ && (state_->ready().is_set() || state_->ready().closed()); }
 
   class get_op;
 
-  /// Waits for the value, which can be had once. The exception is rethrown, or in a result is its exception(). Fails
-  /// with errc::closed if the promise was dropped. Throws std::logic_error where it is called if this future is empty.
+  /// Waits for the value, which can be taken once. An exception is rethrown, or is the exception() of a result. Fails
+  /// with errc::closed if the promise was dropped. Throws std::logic_error at the call if this future is empty.
   auto get();
 
-  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  /// The Asio spelling: get()(token). Needs <weir/asio.hpp> or <weir/boost_asio.hpp>.
   template <class Token>
   decltype(auto) async_get(Token&& token) {
     return get()(std::forward<Token>(token));
@@ -156,7 +154,7 @@ class future<T>::get_op {
  public:
   using value_type = T;
   using node = event::wait_op::node;
-  static constexpr bool rethrows = true;  // take() may give any exception
+  static constexpr bool rethrows = true;  // take() may yield any exception
 
   explicit get_op(core::shared<state> shared) noexcept : state_(std::move(shared)), ready_(state_->ready()) {}
 
@@ -182,7 +180,7 @@ template <class T>
 class promised;
 }
 
-/// Dropped unset, its future gets errc::closed.
+/// The producer's end. If it is dropped unset, its future gets errc::closed.
 template <class T = void>
 class promise {
   using state = core::future_state<T>;
@@ -200,10 +198,10 @@ class promise {
     if (state_ && !state_->claimed()) state_->abandon();
   }
 
-  /// It can still be set: it was neither set nor moved away.
+  /// Returns whether it can still be set: it was neither set nor moved from.
   [[nodiscard]] bool pending() const noexcept { return state_ && !state_->claimed(); }
 
-  /// Once: throws std::logic_error the second time.
+  /// Returns the future. Throws std::logic_error the second time.
   future<T> get_future() {
     check_state();
     if (has_future_) throw std::logic_error("weir::promise::get_future: its future has been given out already");
@@ -211,18 +209,19 @@ class promise {
     return future<T>(state_);
   }
 
-  /// Once, this or set_exception: throws std::logic_error the second time.
+  /// Sets the value. Throws std::logic_error if a value or an exception was set before.
   template <class... Value>
     requires(std::is_void_v<T> ? sizeof...(Value) == 0 : sizeof...(Value) == 1)
   void set_value(Value&&... value) {
     if constexpr (std::is_void_v<T> || (std::is_nothrow_constructible_v<T, Value> && ...)) {
       settle([&](state& made) { made.store(std::forward<Value>(value)...); });
     } else {
-      T ready(std::forward<Value>(value)...);  // before it is claimed: if this throws, another may still set it
+      T ready(std::forward<Value>(value)...);  // before the claim: if this throws, it can still be set
       settle([&](state& made) { made.store(std::move(ready)); });
     }
   }
-  /// Once, this or set_value. Throws std::invalid_argument, and changes nothing, if there is none.
+  /// Sets the exception. Throws std::logic_error as set_value() does, and std::invalid_argument, changing nothing, if
+  /// `thrown` is null.
   void set_exception(std::exception_ptr thrown) {
     if (!thrown) throw std::invalid_argument("weir::promise::set_exception: a null exception_ptr is no exception");
     settle([&](state& made) { made.failed(std::move(thrown)); });
@@ -238,7 +237,7 @@ class promise {
   template <class Store>
   void settle(Store store) {
     check_state();
-    const auto kept = state_;  // whoever is told may drop this promise
+    const auto kept = state_;  // a notified waiter may destroy this promise
     if (!kept->claim()) throw std::logic_error("weir::promise: it was set already");
     try {
       store(*kept);

@@ -1,14 +1,15 @@
 #pragma once
 
-// latch: counts down to 0 once, and is then open for ever.
+// latch: counts down to 0 once, and stays open from then on.
 //
-// Who may call: any member from any thread at any time. The destructor may race tickets, timers and stop requests, but
-// no member call, nor a wait that is being started: whoever destroys it knows that all who arrive have been told.
-// Order: the last to count down tells the waiters in the order in which they came.
-// Cancellation: a wait that gave up costs nothing but its place. An arrival counts when its wait is started, and stays
-// counted if that wait then gives up, loses a select or finds the latch closed.
-// Completions: each waiter goes on where it belongs (its executor, its own thread, or the flat loop of the thread that
-// counted down last), after that call has done all its work.
+// Who may call: every member may be called from any thread at any time. The destructor may run concurrently with
+// tickets, timers and stop requests, but not with a member call or the start of a wait: destroy it only after every
+// participant has been notified.
+// Order: the last count notifies the waiters in FIFO order.
+// Cancellation: a wait that gave up has lost nothing but its place. An arrival counts when its wait is started, and
+// stays counted if that wait then gives up, loses a select or finds the latch closed.
+// Completions: each waiter resumes on its executor, its own thread, or the flat loop of the thread that counted down
+// last, after that call has done all its work.
 
 #include <cstddef>
 #include <exception>
@@ -28,22 +29,23 @@ namespace weir {
 /// state: locked, queued, closed (core/synchronizer.hpp) and
 ///   bits 3…   how many are left; 0: open
 ///
-/// I1  While it is open nobody undecided is queued.
+/// I1  While it is open, no undecided waiter is queued.
 ///
-/// Why no wake-up is lost: a waiter queues under the lock, having seen under it that the latch is not open. The count
-/// that opens it meets the queued bit (or the lock, and waits for it) and completes all of the queue under the lock.
+/// Why no wake-up is lost: a waiter queues under the lock, after it has seen there that the latch is not open. The
+/// count that opens it sees the queued bit (or waits for the lock) and completes the whole queue under the lock.
 class latch : public core::synchronizer {
  public:
-  /// The most that a latch can count.
+  /// Returns the greatest count of a latch.
   static constexpr std::size_t max() noexcept { return std::numeric_limits<std::size_t>::max() >> own_shift; }
 
-  /// Of 0: open at once. Throws std::invalid_argument if n is above max().
+  /// Creates a latch with a count of n; with 0 it is open at once. Throws std::invalid_argument if n is above max().
   explicit latch(std::size_t n) : synchronizer(counts(checked_start(n))) {}
 
-  /// Closes: whoever waits gets errc::closed.
+  /// Closes the latch: every waiter gets errc::closed.
   ~latch() { shut(); }
 
-  /// Throws std::invalid_argument, and changes nothing, if k is 0 or more than is left. A closed latch still counts.
+  /// Counts k down. Throws std::invalid_argument, and changes nothing, if k is 0 or more than is left. A closed latch
+  /// still counts.
   void count_down(std::size_t k = 1) {
     if (k == 0) throw std::invalid_argument(refusal("count_down", 0, 0));
     std::size_t left = 0;
@@ -54,20 +56,21 @@ class latch : public core::synchronizer {
     if (left < k) throw std::invalid_argument(refusal("count_down", k, left));
   }
 
-  /// Whether it is open, and not closed. Never waits.
+  /// Returns whether it is open and not closed. Never waits.
   [[nodiscard]] bool try_wait() const noexcept { return judge(load()) == core::outcome::granted; }
 
   /// Waits until it is open. Fails with errc::closed.
   auto wait() noexcept { return operation<wait_op>(wait_op(*this), std::size_t{0}); }
 
-  /// Counts k down when it is started, then waits until it is open. Fails with errc::closed, and with
-  /// std::invalid_argument, having changed nothing, if k is more than is left then. Throws that here if k is 0.
+  /// Counts k down when it is started, then waits until it is open. Fails with errc::closed; fails with
+  /// std::invalid_argument, and changes nothing, if k is more than is left then. Throws the latter at the call if k is
+  /// 0.
   auto arrive_and_wait(std::size_t k = 1) {
     if (k == 0) throw std::invalid_argument(refusal("arrive_and_wait", 0, 0));
     return operation<wait_op>(wait_op(*this), k);
   }
 
-  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  /// The Asio spelling: wait()(token). Needs <weir/asio.hpp> or <weir/boost_asio.hpp>.
   template <class Token>
   decltype(auto) async_wait(Token&& token) {
     return wait()(std::forward<Token>(token));
@@ -81,7 +84,7 @@ class latch : public core::synchronizer {
     return arrive_and_wait(k)(std::forward<Token>(token));
   }
 
-  /// For tests: what holds between any two calls.
+  /// Checks the invariants, which hold between any two calls. For tests.
   [[nodiscard]] bool check_invariants() noexcept {
     locked lock(*this);
     return left_in(lock.state) != 0 || !anybody_waits(lock);  // I1
@@ -93,14 +96,14 @@ class latch : public core::synchronizer {
 
     struct node : core::waiter {
       explicit node(std::size_t k) noexcept : arrives_with(k) {}
-      std::size_t arrives_with;  // 0: has arrived, or only waits
-      std::size_t refused = 0;   // what it came with, if that was more than were left
-      std::size_t left = 0;      // then
+      std::size_t arrives_with;  // 0: it has arrived, or only waits
+      std::size_t refused = 0;   // its k, if that was more than was left
+      std::size_t left = 0;      // what was left then
     };
 
     explicit wait_op(latch& waited) noexcept : latch_(&waited) {}
 
-    /// The arrival is made here, so that one with a limit of zero counts too.
+    /// Arrives here, so that a wait with a limit of zero counts too.
     core::answer try_now(node& asking) noexcept {
       core::completion done;
       return arrive(asking, done);
@@ -116,7 +119,7 @@ class latch : public core::synchronizer {
 
     bool withdraw(node& queued, core::completion&) noexcept {
       locked lock(*latch_);
-      return latch_->unlink(lock, queued);  // whoever is behind it waits for the same
+      return latch_->unlink(lock, queued);  // leaving frees nothing for the waiters behind
     }
 
     void give_back(node&) noexcept {}  // the arrival stays counted
@@ -128,7 +131,8 @@ class latch : public core::synchronizer {
     }
 
    private:
-    /// Once; judged by what the arrival has seen: those that it lets through, after this, may destroy the latch.
+    /// Arrives at most once. Judges by the state that the arrival saw: the waiters that it grants may destroy the latch
+    /// once `done` notifies them.
     core::answer arrive(node& arriving, core::completion& done) noexcept {
       const std::size_t k = std::exchange(arriving.arrives_with, 0);
       const word before = k == 0 ? latch_->load() : latch_->count(k, done);
@@ -168,7 +172,7 @@ class latch : public core::synchronizer {
            "): " + (k == 0 ? "at least 1 has to be counted down" : "only " + std::to_string(left) + " are left");
   }
 
-  /// Counts k down, unless fewer are left. The state before.
+  /// Counts k down, unless fewer are left. Returns the state before.
   word count(std::size_t k, core::completion& done) noexcept {
     word seen = load();
     while ((seen & locked_bit) == 0) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// map: for_each that keeps what the tasks give, in the order of the range.
+// map: for_each that collects what the tasks return, in the order of the range.
 
 #include <cstddef>
 #include <deque>
@@ -27,7 +27,7 @@ task<> keeping(task<T> body, std::optional<T>& place) {
 
 template <class Range, class Fn, class T = item_value<Range, Fn>>
 task<std::vector<T>> mapped(held_executor where, Range range, std::size_t limit, Fn fn) {
-  std::deque<std::optional<T>> made;  // each stays where it is while more come
+  std::deque<std::optional<T>> made;  // a deque: its elements stay in place while it grows
   auto keep = [&]<class Item>(Item&& item) {
     auto body = std::invoke(fn, std::forward<Item>(item));
     return keeping(std::move(body), made.emplace_back());
@@ -41,8 +41,8 @@ task<std::vector<T>> mapped(held_executor where, Range range, std::size_t limit,
 
 }  // namespace core
 
-/// Awaits fn(item), a task<T>, for each item of the range, as for_each does, and gives a std::vector<T> in the order of
-/// the range.
+/// Awaits fn(item), a task<T>, for each item of the range, as for_each does, and returns a std::vector<T> in the order
+/// of the range.
 template <runs_tasks E, std::ranges::input_range Range, core::task_function<Range> Fn>
 auto map(E&& where, Range&& range, std::size_t limit, Fn fn) {
   static_assert(!std::is_void_v<core::item_value<Range, Fn>>, "map keeps what fn(item) gives: of task<> use for_each");

@@ -2,15 +2,14 @@
 
 // oneshot<T>: one value, once, from one sender to one receiver.
 //
-//   auto [tx, rx] = weir::make_oneshot<int>();
-//   tx.send(42);
-//   int value = co_await rx.receive();
+//     auto [tx, rx] = weir::make_oneshot<int>();
+//     tx.send(42);
+//     int value = co_await rx.receive();
 //
-// Who may call: any member from any thread; one object's moves and its destruction are its owner's alone.
-// Order: one value: who receives it first has it.
+// Who may call: every member may be called from any thread; only the owner of an object may move or destroy it.
+// Order: one value: the first receive() to succeed takes it.
 // Cancellation: a receive() that gave up has taken nothing and may be called again.
-// Completions: the receiver goes on where it belongs (its executor, its own thread, or the flat loop of the thread that
-// sent).
+// Completions: the receiver resumes on its executor, its own thread, or the flat loop of the thread that sent.
 
 #include <concepts>
 #include <stdexcept>
@@ -21,14 +20,14 @@
 
 namespace weir {
 
-/// Dropping it unsent gives the receiver errc::closed. Move-only.
+/// The sending end. Move-only. If it is dropped unsent, the receiver gets errc::closed.
 template <class T>
 class oneshot_sender {
  public:
-  /// Sends into a promise.
+  /// Creates a sender that sends into a promise.
   explicit oneshot_sender(promise<T> into) noexcept : into_(std::move(into)) {}
 
-  /// Once: throws std::logic_error the second time.
+  /// Sends the value. Throws std::logic_error the second time.
   template <class... Value>
     requires(std::is_void_v<T> ? sizeof...(Value) == 0 : sizeof...(Value) == 1)
   void send(Value&&... value) {
@@ -40,39 +39,39 @@ class oneshot_sender {
   promise<T> into_;
 };
 
-/// Move-only.
+/// The receiving end. Move-only.
 template <class T>
 class oneshot_receiver {
  public:
-  /// Receives from a future.
+  /// Creates a receiver that receives from a future.
   explicit oneshot_receiver(future<T> from) noexcept : from_(std::move(from)) {}
 
-  /// Waits for the value. Fails with errc::closed if the sender is gone and has sent nothing. Throws std::logic_error
-  /// where it is called if this receiver was moved away.
+  /// Waits for the value. Fails with errc::closed if the sender was destroyed and has sent nothing. Throws
+  /// std::logic_error at the call if this receiver was moved from.
   auto receive() { return from_.get(); }
 
-  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  /// The Asio spelling: receive()(token). Needs <weir/asio.hpp> or <weir/boost_asio.hpp>.
   template <class Token>
   decltype(auto) async_receive(Token&& token) {
     return receive()(std::forward<Token>(token));
   }
 
-  /// receive() would not wait.
+  /// Returns whether receive() would not wait.
   [[nodiscard]] bool ready() const noexcept { return from_.ready(); }
 
  private:
   future<T> from_;
 };
 
-/// What make_oneshot() gives: `auto [tx, rx] = make_oneshot<T>()`.
+/// The two ends that make_oneshot() returns: `auto [tx, rx] = make_oneshot<T>()`.
 template <class T>
 struct oneshot {
-  /// The two ends.
+  /// The sender and the receiver.
   oneshot_sender<T> sender;
   oneshot_receiver<T> receiver;
 };
 
-/// A sender and its receiver.
+/// Creates a sender and its receiver.
 template <class T>
 oneshot<T> make_oneshot() {
   promise<T> into;

@@ -1,13 +1,18 @@
 #pragma once
 
-// pool: runs tasks on an executor, at most so many at once. Submitting waits for a free slot: no queue grows inside.
+// pool: runs tasks on an executor, at most `limit` at once. Submitting waits for a free slot, so no backlog grows
+// inside.
 //
-// Who may call: any member from any thread at any time. The destructor may race tickets, timers and stop requests, but
-// no member call; tasks may outlive the pool.
-// Order: slots go to those who wait to submit in the order in which they came; try_submit() does not overtake.
-// Cancellation: a submit that gave up has queued and started nothing, and its task is destroyed unstarted.
-// Completions: a submitter goes on where it belongs (its executor, its own thread, or the flat loop of the thread that
-// freed the slot), and starts its task there, on the pool's executor.
+//     weir::pool fetches(threads, 5);
+//     auto text = co_await fetches.submit(fetch(page));  // waits for a free slot, then yields a future
+//     co_await fetches.join();                           // waits for all tasks
+//
+// Who may call: every member may be called from any thread at any time. The destructor may run concurrently with
+// tickets, timers and stop requests, but not with a member call; tasks may outlive the pool.
+// Order: slots are granted to waiting submitters in FIFO order; try_submit() does not overtake.
+// Cancellation: a submit that gave up has started nothing, and its task is destroyed unstarted.
+// Completions: a submitter resumes on its executor, its own thread, or the flat loop of the thread that freed the slot,
+// and from there starts its task on the pool's executor.
 
 #include <algorithm>
 #include <coroutine>
@@ -36,7 +41,7 @@ namespace weir {
 
 namespace core {
 
-/// How many tasks are not finished: their pool has to know who is the first and the last of them.
+/// Counts the unfinished tasks, and reports the first and the last of them to the pool.
 class unfinished_tasks : public wait_group {
  public:
   using wait_group::begin;
@@ -47,10 +52,11 @@ class unfinished_tasks : public wait_group {
 ///
 /// state: locked, queued, closed (core/synchronizer.hpp); all else is under the lock.
 ///
-/// I1  A slot is in use from the grant of a submit until the end of its task, and never more than limit are taken.
+/// I1  A slot is in use from the grant of a submit until the end of its task. No slot is granted while limit or more
+///     are in use.
 /// I2  Undecided submits are queued only while it is open and no slot is free.
-/// I3  unfinished_ counts the slots in use and those whose future has still to be told.
-/// I4  users_ counts the pool and, as one, all that is unfinished: so a task takes part in one count only.
+/// I3  unfinished_ counts the slots in use and the freed ones whose future has not been notified yet.
+/// I4  users_ counts the pool as one and all unfinished tasks together as one: so a task changes one count only.
 class pool_slots final : public synchronizer {
  public:
   pool_slots(held_executor where, std::size_t limit, platform::stop_source stops) noexcept
@@ -74,22 +80,22 @@ class pool_slots final : public synchronizer {
 
   enum class end { value, exception, unstarted };
 
-  /// A slot is free again. Then its future is to be told, and then finished() to be called.
+  /// Frees a slot. The caller then notifies the future, and then calls finished().
   void free_slot(end how) noexcept {
     completion done;
     locked lock(*this);
     if (how == end::value) add(completed_, 1);
     if (how == end::exception) add(failed_, 1);
-    in_use_.store(read(in_use_) - 1, std::memory_order_relaxed);  // relaxed: written under the lock, as all of these
+    in_use_.store(read(in_use_) - 1, std::memory_order_relaxed);  // relaxed: written under the lock, as all counts
     admission::serve(*this, lock, done);                          // I2
   }
 
   void finished() noexcept {
-    completion joined;                    // told when this has let go of the slots, and of the executor in them
+    completion joined;                    // notifies after drop() has released the slots and their executor
     if (unfinished_.end(joined)) drop();  // I4
   }
 
-  /// A slot that was taken and not used.
+  /// Returns a slot that was taken and not used.
   void return_slot() noexcept {
     free_slot(end::unstarted);
     finished();
@@ -103,12 +109,12 @@ class pool_slots final : public synchronizer {
   }
 
   void request_stop() noexcept {
-    auto stops = stops_;  // what is let through, or stopped, may destroy the pool
+    auto stops = stops_;  // a copy: a notified submitter or a stopped task may destroy the pool
     close();
     stops.request_stop();
   }
 
-  /// By the destructor of the pool: nobody waits any more. The tasks go on.
+  /// Called by the destructor of the pool: ends all waits. The tasks keep running.
   void shut_submits() noexcept {
     request_stop();
     unfinished_.close();
@@ -132,9 +138,8 @@ class pool_slots final : public synchronizer {
 
   ~pool_slots() = default;
 
-  static std::size_t read(const count& value) noexcept {
-    return value.load(std::memory_order_relaxed);
-  }  // see free_slot
+  // relaxed: see free_slot
+  static std::size_t read(const count& value) noexcept { return value.load(std::memory_order_relaxed); }
   static void add(count& value, std::size_t more) noexcept {
     value.store(read(value) + more, std::memory_order_relaxed);  // relaxed: see free_slot
   }
@@ -144,7 +149,7 @@ class pool_slots final : public synchronizer {
   outcome take_now(no_request wanted) noexcept { return admission::take_locked(*this, wanted); }
   outcome judge(const locked& lock, no_request) const noexcept {
     if (lock.closed()) return outcome::closed;
-    return is_free() ? outcome::granted : outcome::pending;  // I2: if one is free nobody waits for it
+    return is_free() ? outcome::granted : outcome::pending;  // I2: if one is free, no submit is queued
   }
   [[nodiscard]] bool left(const locked&) const noexcept { return is_free(); }
   void give_back(no_request) noexcept { return_slot(); }
@@ -152,12 +157,12 @@ class pool_slots final : public synchronizer {
   void take(const locked&, no_request) noexcept {
     add(in_use_, 1);
     peak_.store(std::max(peak(), in_use()), std::memory_order_relaxed);  // relaxed: see free_slot
-    if (unfinished_.begin()) users_.add();  // I3, I4: whoever takes is a user, or unfinished
+    if (unfinished_.begin()) users_.add();  // I3, I4: its caller is the pool or an unfinished task
   }
 
   held_executor where_;
   platform::stop_source stops_;
-  const platform::stop_token token_;  // of all its tasks: each points to it
+  const platform::stop_token token_;  // for all tasks: each points to it
   unfinished_tasks unfinished_;
   users users_{1};
   count limit_;
@@ -167,7 +172,7 @@ class pool_slots final : public synchronizer {
   count failed_{0};
 };
 
-/// A promise of somebody's as the place for a task's outcome.
+/// The result of a task goes into a promise that the caller has passed in.
 template <class T>
 class promised : public task_end {
  public:
@@ -180,7 +185,7 @@ class promised : public task_end {
   void failed(std::exception_ptr thrown) noexcept final { promise_.state_->failed(std::move(thrown)); }
   [[nodiscard]] bool has_failed() const noexcept { return promise_.state_->has_failed(); }
   void tell_others() noexcept {
-    promise_.state_->claim();  // nobody else can: it was moved here unset
+    promise_.state_->claim();  // succeeds: it was moved here unset
     promise_.state_->tell();
   }
   void abandon() noexcept { const auto dropped = std::move(promise_); }
@@ -193,7 +198,7 @@ class promised : public task_end {
   promise<T> promise_;
 };
 
-/// A task in a slot. When its future is ready the slot is free and counted; when join() completes its future is ready.
+/// A task in a slot. Its future becomes ready after the slot is free and counted, and before join() completes.
 template <class Body, class Sink>
 class pool_job final : public Sink, public detached<Body, pool_job<Body, Sink>>, private tenant {
  public:
@@ -204,7 +209,7 @@ class pool_job final : public Sink, public detached<Body, pool_job<Body, Sink>>,
         tenant([](tenant& evicted) noexcept { static_cast<pool_job&>(evicted).evicted(); }),
         slots_(slots) {}
 
-  /// It may have ended, and be gone, before this returns.
+  /// Starts the task, which may have ended and destroyed this job before the call returns.
   void post() noexcept {
     if (slots_.where().enlist(*this)) {
       detached<Body, pool_job>::post();
@@ -224,7 +229,7 @@ class pool_job final : public Sink, public detached<Body, pool_job<Body, Sink>>,
     this->drop();
   }
 
-  /// With its executor, or when nobody will know how it has ended.
+  /// Called when the executor is being destroyed, or when Asio has dropped the task's completion.
   void evicted() noexcept {
     this->destroy_body();
     slots_.where().delist(*this);
@@ -242,12 +247,12 @@ class pool_job final : public Sink, public detached<Body, pool_job<Body, Sink>>,
   pool_slots& slots_;
 };
 
-/// In a slot that was taken for it. If there is no memory the slot is free again, and the task its owner's.
+/// Creates the job in a slot that was taken for it. If there is no memory, the slot is freed and the task is not moved.
 template <class Sink, class Body, class... Given>
 pool_job<Body, Sink>& started_in(pool_slots& slots, Body&& body, Given&&... given) {
   try {
     return *new pool_job<Body, Sink>(slots, std::forward<Body>(body), std::forward<Given>(given)...);
-  } catch (...) {  // by `new`, before anything was moved
+  } catch (...) {  // thrown by `new`, before anything was moved
     slots.return_slot();
     throw;
   }
@@ -255,14 +260,14 @@ pool_job<Body, Sink>& started_in(pool_slots& slots, Body&& body, Given&&... give
 
 }  // namespace core
 
-/// Runs tasks on an executor, at most so many at once.
+/// Runs tasks on an executor, at most `limit` at once.
 class pool {
  public:
   /// Throws std::invalid_argument if the limit is 0.
   template <runs_tasks E>
   pool(E&& where, std::size_t limit) : pool(std::forward<E>(where), limit, platform::stop_source()) {}
 
-  /// The same, with a stop source of yours: its tasks find its token through this_task().
+  /// Uses the caller's stop source: the tasks find its token through this_task().
   template <runs_tasks E>
   pool(E&& where, std::size_t limit, platform::stop_source stops)
       : slots_(new core::pool_slots(core::held_executor(std::forward<E>(where)), check_limit("weir::pool", limit),
@@ -271,31 +276,32 @@ class pool {
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
 
-  /// request_stop(). Does not wait for the tasks that run: co_await join() first to wait.
+  /// Calls request_stop(). Does not wait for the running tasks: co_await join() first to wait.
   ~pool() { slots_->shut_submits(); }
 
   template <class Body, class Value>
   class submit_op;
 
-  /// Waits for a free slot, then starts the task: gives its future. Fails with errc::closed after request_stop().
+  /// Waits for a free slot, then starts the task and yields its future. Fails with errc::closed after request_stop().
   template <class T>
   auto submit(task<T> body) {
     return submit_body(std::move(body));
   }
 
-  /// The same; what the task comes to goes into a promise of yours.
+  /// Does the same; the result of the task goes into the caller's promise.
   template <class T>
   auto submit(task<T> body, promise<T> into) {
     return submit_body(std::move(body), std::move(into));
   }
 
-  /// Of what a front can run as a task: an asio::awaitable.
+  /// Submits an asio::awaitable (or what else an integration can run as a task).
   template <core::front_task Work, class... Promise>
   auto submit(Work&& work, Promise&&... into) {
     return submit_body(as_task(core::front_tag(), std::forward<Work>(work)), std::forward<Promise>(into)...);
   }
 
-  /// Nothing: no slot is free, or it was asked to stop, and the task is still yours.
+  /// Starts the task if a slot is free. Returns nothing if none is, or after request_stop(); the caller then keeps the
+  /// task.
   template <class T>
   std::optional<future<T>> try_submit(task<T>&& body) {
     if (!body) throw std::invalid_argument(empty_task);
@@ -303,10 +309,10 @@ class pool {
     return start(*slots_, std::move(body));
   }
 
-  /// Waits until nothing runs and nobody waits to submit.
+  /// Waits until no task runs and no submit waits.
   auto join() noexcept { return slots_->unfinished().wait(); }
 
-  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  /// The Asio spelling: submit(task)(token). Needs <weir/asio.hpp> or <weir/boost_asio.hpp>.
   template <class Work, class Token>
   decltype(auto) async_submit(Work&& work, Token&& token) {
     return submit(std::forward<Work>(work))(std::forward<Token>(token));
@@ -320,32 +326,32 @@ class pool {
     return join()(std::forward<Token>(token));
   }
 
-  /// Refuses new work, also of those who wait to submit: errc::closed. Asks the tasks that run to stop.
+  /// Refuses new work, also from waiting submitters: errc::closed. Asks the running tasks to stop.
   void request_stop() noexcept { slots_->request_stop(); }
 
-  /// Those above a smaller limit go on; no more are started until there are fewer. Throws std::invalid_argument if the
-  /// limit is 0.
+  /// Changes the limit. Running tasks above a smaller limit continue; no task is started until fewer run. Throws
+  /// std::invalid_argument if the limit is 0.
   void resize(std::size_t limit) { slots_->resize(check_limit("weir::pool::resize", limit)); }
 
-  /// Readings, no lock.
+  /// Snapshots, taken without the lock.
   [[nodiscard]] std::size_t running() const noexcept { return slots_->in_use(); }
   [[nodiscard]] std::size_t limit() const noexcept { return slots_->limit(); }
-  /// The most that ever ran at once.
+  /// Returns the most tasks that ever ran at once.
   [[nodiscard]] std::size_t peak() const noexcept { return slots_->peak(); }
-  /// Tasks that have ended with a value.
+  /// Returns how many tasks have ended with a value.
   [[nodiscard]] std::size_t completed() const noexcept { return slots_->completed(); }
-  /// Tasks that have ended with an exception.
+  /// Returns how many tasks have ended with an exception.
   [[nodiscard]] std::size_t failed() const noexcept { return slots_->failed(); }
-  /// Submits that wait for a slot.
+  /// Returns how many submits wait for a slot.
   [[nodiscard]] std::size_t waiting() const noexcept { return slots_->waiting(); }
 
-  /// Throws std::invalid_argument if it is 0.
+  /// Returns the limit. Throws std::invalid_argument if it is 0.
   static std::size_t check_limit(const char* who, std::size_t limit) {
     if (limit == 0) throw std::invalid_argument(std::string(who) + ": a limit of 0 would never run a task");
     return limit;
   }
 
-  /// For tests: what holds between any two calls.
+  /// Checks the invariants, which hold between any two calls. For tests.
   [[nodiscard]] bool check_invariants() noexcept { return slots_->check_invariants(); }
 
  private:
@@ -377,7 +383,7 @@ class pool {
   core::shared<core::pool_slots> slots_;
 };
 
-/// Body is a task<T>, or what a front runs as one; Value is future<T>, or void if there is a promise.
+/// Body is a task<T>, or what an integration runs as one; Value is future<T>, or void if there is a promise.
 template <class Body, class Value>
 class pool::submit_op : public core::admission::op<core::pool_slots, void> {
   struct no_promise {};

@@ -1,15 +1,23 @@
 #pragma once
 
-// queue<T>: items from those who make them to those who use them, with back-pressure, and an end.
+// queue<T>: a FIFO queue of items between producers and consumers, with back-pressure and an end.
 //
-// Who may call: any member from any thread at any time. The destructor may race tickets, timers and stop requests, but
-// no member call. Order: items leave in the order in which they came; whoever waits to push, or to pop, is served in
-// the order of coming. An item goes directly to the first waiting popper. Cancellation: a pop that gave up has taken no
-// item; of a push that gave up the item is destroyed with the operation, or untouched (push_from). One that was granted
-// cannot be cancelled; an item that could not be delivered goes back to its place at the front. Completions: a waiter
-// goes on where it belongs (its executor, its own thread, or the flat loop of the thread that pushed or popped), after
-// that call has done all its work. No item is destroyed under the lock; it is moved there, and the moved-from object is
-// destroyed there. So the move constructor and the destructor of a moved-from item must not call into weir or block.
+//     weir::queue<job> jobs(64);
+//     co_await jobs.push(next);                                 // waits while the queue is full
+//     while (auto item = co_await jobs.pop()) process(*item);  // ends after close(), when it is drained
+//
+// Who may call: every member may be called from any thread at any time. The destructor may run concurrently with
+// tickets, timers and stop requests, but not with a member call.
+// Order: FIFO, for the items, for waiting pushers and for waiting poppers. An item goes directly to the first waiting
+// popper.
+// Cancellation: a pop that gave up has taken no item. The item of a push that gave up is destroyed with the operation,
+// or is untouched (push_from). A granted wait cannot be cancelled; an item that cannot be delivered goes back to its
+// place at the front.
+// Completions: a waiter resumes on its executor, its own thread, or the flat loop of the thread that pushed or popped,
+// after that call has done all its work.
+//
+// No item is destroyed under the lock, but items are moved there, and moved-from items are destroyed there. So the move
+// constructor and the destructor of a moved-from item must not call into weir or block.
 
 #include <algorithm>
 #include <concepts>
@@ -36,31 +44,32 @@ namespace weir {
 
 /// state: locked, queued, closed (core/synchronizer.hpp); all else is under the lock.
 ///
-/// I1  Undecided poppers are queued only while it is empty and open, undecided pushers only while it is full and
-///     open. So all that are undecided are of one kind.
-/// I2  There are at most capacity items, save for those that were given back.
-/// I3  numbers_ are those of the first items, which were given back: ascending. Items are numbered as they are popped
-///     for the first time, so those behind have greater numbers: the next is items_.first() + numbers_.size().
+/// I1  Undecided poppers are queued only while it is empty and open, undecided pushers only while it is full and open.
+///     So all undecided waiters are of one kind.
+/// I2  It holds at most capacity items, apart from those that were given back.
+/// I3  numbers_ holds, in ascending order, the numbers of the first items, which were given back. An item is numbered
+///     when it is popped for the first time, so the items behind have greater numbers: the next is items_.first() +
+///     numbers_.size().
 template <class T>
-class queue : private core::synchronizer {  // private: its close() is not that of the base
+class queue : private core::synchronizer {  // private: its close() differs from the base's
   static_assert(std::is_nothrow_move_constructible_v<T>,
                 "the items of a weir::queue are moved under its lock: their move constructor must be noexcept");
 
  public:
-  /// The type of its items.
+  /// The type of the items.
   using value_type = T;
 
-  /// The capacity of a queue whose push never waits.
+  /// The capacity of a queue whose push() never waits.
   static constexpr std::size_t unbounded = std::numeric_limits<std::size_t>::max();
 
-  /// What a push into a full queue does: waits, or takes the oldest item's place, or is dropped itself.
+  /// What a push into a full queue does: it waits, replaces the oldest item, or is dropped itself.
   enum class when_full { wait, drop_oldest, drop_newest };
 
   /// Throws std::invalid_argument if the capacity is 0.
   explicit queue(std::size_t capacity = unbounded, when_full policy = when_full::wait)
       : synchronizer(0), capacity_(checked(capacity)), policy_(policy) {}
 
-  /// Closes: whoever waits to push gets errc::closed, whoever waits to pop gets nothing.
+  /// Closes the queue: waiting pushers get errc::closed, waiting poppers get an empty result.
   ~queue() {
     close();
     shut();
@@ -75,25 +84,26 @@ class queue : private core::synchronizer {  // private: its close() is not that 
   template <class Item>
   class push_op;
 
-  /// Waits while it is full. Fails with errc::closed. The item is constructed here, inside the operation, and is
-  /// destroyed with it if the push fails.
+  /// Waits while it is full, unless the policy drops items. Fails with errc::closed. The item is constructed here,
+  /// inside the operation, and is destroyed with it if the push fails.
   template <class U = T>
     requires std::constructible_from<T, U>
   auto push(U&& item);
 
-  /// The same, but moves from `item` only if it is accepted: until the wait has completed, `item` must exist.
+  /// Pushes as push() does, but moves from `item` only if it is accepted: `item` must exist until the wait has
+  /// completed.
   auto push_from(T& item) noexcept;
 
-  /// False: not taken (full, or closed), and the item is untouched; one of another type than T may have been converted
-  /// if the queue became full at the same time.
+  /// Returns false if the item was not accepted (full or closed); it is then untouched. An item of another type than T
+  /// may have been converted if the queue became full at the same time.
   template <class U = T>
     requires std::constructible_from<T, U>
   bool try_push(U&& item);
 
-  /// Waits while it is empty. Nothing: closed and drained.
+  /// Waits while it is empty. Yields nothing if it is closed and drained.
   auto pop();
 
-  /// The same, without waiting. Nothing: empty.
+  /// Pops without waiting. Returns nothing if it is empty.
   std::optional<T> try_pop() {
     std::optional<T> taken;
     core::completion done;
@@ -102,11 +112,11 @@ class queue : private core::synchronizer {  // private: its close() is not that 
     return taken;
   }
 
-  /// Waits while it is empty, then gives at least one, at most `most`. None: closed and drained. Throws
-  /// std::invalid_argument if `most` is 0.
+  /// Waits while it is empty, then yields at least one item and at most `most`. Yields none if it is closed and
+  /// drained. Throws std::invalid_argument if `most` is 0.
   auto pop_many(std::size_t most);
 
-  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  /// The Asio spelling: pop()(token). Needs <weir/asio.hpp> or <weir/boost_asio.hpp>.
   template <class U, class Token>
   decltype(auto) async_push(U&& item, Token&& token) {
     return push(std::forward<U>(item))(std::forward<Token>(token));
@@ -124,19 +134,19 @@ class queue : private core::synchronizer {  // private: its close() is not that 
     return pop_many(most)(std::forward<Token>(token));
   }
 
-  /// As for every synchronizer.
+  /// Members of every synchronizer.
   using synchronizer::cancel_all;
   using synchronizer::closed;
   using synchronizer::waiting;
 
-  /// No more pushes; what is inside is still popped.
+  /// Refuses further pushes; the items inside can still be popped.
   void close() noexcept {
     core::completion done;
     locked lock(*this);
     close(lock, done);
   }
 
-  /// Closes, and drops what is inside. How many that were.
+  /// Closes, and drops the items inside. Returns how many.
   std::size_t stop() noexcept {
     std::optional<core::item_ring<T>> dropped;  // declared before the lock: destroyed after it
     core::completion done;
@@ -149,21 +159,19 @@ class queue : private core::synchronizer {  // private: its close() is not that 
     return dropped->size();
   }
 
-  /// Readings, no lock.
-  [[nodiscard]] std::size_t size() const noexcept {
-    return size_.load(std::memory_order_relaxed);
-  }  // relaxed: a reading
+  /// Snapshots, taken without the lock.
+  [[nodiscard]] std::size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }  // a snapshot
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
-  /// Items that were taken in and then dropped: by a drop policy, or by stop().
-  [[nodiscard]] std::size_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
+  /// Returns how many items were accepted and then dropped, by a drop policy or by stop().
+  [[nodiscard]] std::size_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }  // a snapshot
 
-  /// Readings, like waiting(): by I1 those that wait are of one kind.
+  /// Snapshots, like waiting(): by I1 all waiters are of one kind.
   [[nodiscard]] std::size_t waiting_push() const noexcept { return empty() ? 0 : waiting(); }
   [[nodiscard]] std::size_t waiting_pop() const noexcept { return empty() ? waiting() : 0; }
 
-  /// For tests: what holds between any two calls.
+  /// Checks the invariants, which hold between any two calls. For tests.
   [[nodiscard]] bool check_invariants() noexcept {
     locked lock(*this);
     bool ascending = numbers_.size() <= items_.size() &&
@@ -176,18 +184,18 @@ class queue : private core::synchronizer {  // private: its close() is not that 
 
  private:
   struct push_node : core::waiter {
-    T* item = nullptr;             // where the item is until it is taken
-    std::exception_ptr no_memory;  // there was none for it: the item is where it was
+    T* item = nullptr;             // where the item is until it is accepted
+    std::exception_ptr no_memory;  // if there was none: the item is where it was
   };
   struct pop_node : core::waiter {
     explicit pop_node(bool for_more = false) noexcept : many(for_more) {}  // NOLINT: `number` comes with the item
     pop_node(pop_node&& from) noexcept : many(from.many) {}  // NOLINT: moved only while nothing has started
 
-    const bool many;        // a many_node
-    std::size_t number;     // of the item (I3)
-    std::optional<T> item;  // nothing after a grant: closed and drained
+    const bool many;        // it is a many_node
+    std::size_t number;     // the number of the item (I3)
+    std::optional<T> item;  // empty after a grant: closed and drained
   };
-  /// Of pop_many, which comes for more once it has been granted an item.
+  /// The node of pop_many, which pops more items once it has been granted one.
   struct many_node : pop_node {
     many_node() noexcept : pop_node(true) {}
     core::attachment attached;
@@ -200,15 +208,15 @@ class queue : private core::synchronizer {  // private: its close() is not that 
 
   [[nodiscard]] bool is_full() const noexcept { return items_.size() >= capacity_; }
 
-  void note_size(locked&) noexcept { size_.store(items_.size(), std::memory_order_relaxed); }  // relaxed: a reading
+  void note_size(locked&) noexcept { size_.store(items_.size(), std::memory_order_relaxed); }  // relaxed: a snapshot
 
   void count_dropped(std::size_t more) noexcept {
-    // relaxed: written under the lock, and a reading
+    // relaxed: written under the lock, read as a snapshot
     dropped_.store(dropped_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
 
-  /// A push. `claim(outcome)` decides it, before anything is moved; `wait(lock)` answers for one that has to wait.
-  /// Memory is made under no lock: throws std::bad_alloc, and then nothing has happened.
+  /// Pushes an item. `claim(outcome)` decides the push before anything is moved; `wait(lock)` answers for a push that
+  /// has to wait. Allocates without the lock. Throws std::bad_alloc, and has then changed nothing.
   template <class Claim, class Wait>
   core::answer push_item(T& item, Claim claim, Wait wait) {
     std::optional<T> unwanted;  // declared before the lock: destroyed after it
@@ -232,8 +240,8 @@ class queue : private core::synchronizer {  // private: its close() is not that 
     }
   }
 
-  /// An item that is accepted: to the first popper that waits, else behind the others. Who has to make way for it, or
-  /// it itself, comes out in `unwanted`.
+  /// Hands an accepted item to the first waiting popper, else stores it behind the others. The item that is dropped for
+  /// it, or it itself, is moved to `unwanted`.
   void put(locked& lock, T& item, std::optional<T>& unwanted, core::completion& done) noexcept {
     if (items_.empty() && hand_over(lock, item, items_.first(), done)) {
       items_.skip();
@@ -244,7 +252,7 @@ class queue : private core::synchronizer {  // private: its close() is not that 
     note_size(lock);
   }
 
-  /// By the policy. False: there is none for the item, which comes out itself.
+  /// Makes room as the policy says. Returns false if the item itself is dropped.
   [[gnu::noinline]] bool make_room(T& item, std::optional<T>& unwanted) noexcept {
     count_dropped(1);
     if (policy_ == when_full::drop_newest) {
@@ -255,7 +263,7 @@ class queue : private core::synchronizer {  // private: its close() is not that 
     return true;
   }
 
-  /// To the first popper that waits, if one does.
+  /// Hands the item to the first waiting popper. Returns false if there is none.
   bool hand_over(locked& lock, T& item, std::size_t number, core::completion& done) noexcept {
     bool taken = false;
     serve<pop_node>(
@@ -269,7 +277,7 @@ class queue : private core::synchronizer {  // private: its close() is not that 
     return taken;
   }
 
-  /// Returns its number.
+  /// Pops the first item and serves the pushers. Returns the number of the item.
   std::size_t take_front(locked& lock, std::optional<T>& taken, core::completion& done) noexcept {
     const std::size_t number = pop_front(taken);
     serve_pushers(lock, done);
@@ -277,7 +285,7 @@ class queue : private core::synchronizer {  // private: its close() is not that 
     return number;
   }
 
-  /// I3. Returns its number.
+  /// Pops the first item. Returns its number (I3).
   std::size_t pop_front(std::optional<T>& taken) noexcept {
     std::size_t number = items_.first();
     taken.emplace(std::move(items_.front()));
@@ -289,7 +297,7 @@ class queue : private core::synchronizer {  // private: its close() is not that 
     return number;
   }
 
-  /// For a pop_many that has been granted one item and has entered: what else is there.
+  /// Pops further items for a pop_many that was granted one and has entered.
   void take_more(std::vector<T>& all, std::size_t most, core::attachment& entered) noexcept {
     std::optional<T> taken;
     core::completion done;
@@ -303,14 +311,14 @@ class queue : private core::synchronizer {  // private: its close() is not that 
     note_size(lock);
   }
 
-  /// I1, after an item left. There is memory: they wait only while it is full.
+  /// Serves the pushers after an item has left (I1). Needs no memory: they wait only while it is full.
   void serve_pushers(locked& lock, core::completion& done) noexcept {
     serve<push_node>(
         lock, done, [&] { return !is_full(); }, anyone,
         [&](push_node& first) { items_.push_back(std::move(*first.item)); });
   }
 
-  /// A pop. `wait` as for push_item.
+  /// Pops an item. `wait` is as for push_item.
   template <class Node, class Wait>
   [[gnu::always_inline]] core::answer pop_item(Node& popping, Wait wait) noexcept {
     core::completion done;
@@ -324,14 +332,14 @@ class queue : private core::synchronizer {  // private: its close() is not that 
     return decided;
   }
 
-  /// By I1 whoever waits on an empty queue waits to pop, else to push.
+  /// Closes. By I1 the waiters are poppers if the queue is empty, else pushers.
   void close(locked& lock, core::completion& done) noexcept {
     lock.state |= closed_bit;
     complete_all(lock, items_.empty() ? core::outcome::granted : core::outcome::closed, done);
   }
 
-  /// An item that could not be delivered: to the next that waits for one, else to its place at the front (I3).
-  /// `entered` is the attachment of a pop_many, which ends here; null of a pop.
+  /// Gives back an item that cannot be delivered: to the next waiting popper, else to its place at the front (I3).
+  /// `entered` is the attachment of a pop_many, which is removed here; null for a pop.
   void give_back(T& item, std::size_t number, core::attachment* entered = nullptr) noexcept {
     typename core::item_ring<T>::block more_items;
     core::item_ring<std::size_t>::block more_numbers;
@@ -372,7 +380,7 @@ class queue : private core::synchronizer {  // private: its close() is not that 
   platform::atomic<std::size_t> dropped_{0};
 };
 
-/// Item is T, or T&, which stays where it is until it is accepted.
+/// Item is T, or T&: a referenced item stays where it is until it is accepted.
 template <class T>
 template <class Item>
 class queue<T>::push_op {
@@ -393,10 +401,10 @@ class queue<T>::push_op {
 
   bool withdraw(node& queued, core::completion&) noexcept {
     locked lock(*queue_);
-    return queue_->unlink(lock, queued);  // I1: it is full, those behind it still have to wait
+    return queue_->unlink(lock, queued);  // I1: the queue is full, so those behind still have to wait
   }
 
-  bool give_back(node&) noexcept { return false; }  // the item was accepted, and may have been popped
+  bool give_back(node&) noexcept { return false; }  // the item was accepted and may have been popped
 
   result<> take(node& accepted) {
     if (accepted.no_memory) return result<>::failure(accepted.no_memory);
@@ -442,7 +450,7 @@ class queue<T>::pop_op {
 
   bool withdraw(node& queued, core::completion&) noexcept {
     locked lock(*queue_);
-    return queue_->unlink(lock, queued);  // I1: it is empty, those behind it still have to wait
+    return queue_->unlink(lock, queued);  // I1: the queue is empty, so those behind still have to wait
   }
 
   bool give_back(node& granted) noexcept {
@@ -465,7 +473,7 @@ class queue<T>::pop_op {
   }
 
  private:
-  /// The one that was granted, and what else is there by now, if the queue still exists.
+  /// Takes the granted item, and further ones if the queue still exists.
   Value take_many(node& granted) {
     Value all;
     if (!granted.item) return all;
@@ -512,8 +520,8 @@ bool queue<T>::try_push(U&& item) {
         [](locked&) noexcept { return core::answer::not_ready; });
     return taken;
   } else {
-    if constexpr (!std::is_lvalue_reference_v<U> &&
-                  !std::is_trivially_copyable_v<U>) {  // converting it would consume it
+    if constexpr (!std::is_lvalue_reference_v<U> && !std::is_trivially_copyable_v<U>) {
+      // Converting the item would consume it.
       if (closed() || (policy_ == when_full::wait && size() >= capacity_)) return false;
     }
     return try_push(T(std::forward<U>(item)));

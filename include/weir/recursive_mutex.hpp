@@ -36,8 +36,8 @@ inline constexpr bool core::locks_by_operation<recursive_mutex> = true;
 /// state: locked, queued, closed (core/synchronizer.hpp) and
 ///   bits 3…  depth: how often it is locked; 0 is free
 ///
-/// I1  Between critical sections the first undecided waiter cannot be granted: the mutex is held, by another owner.
-/// I2  owner_ is empty unless it is held.
+/// I1  Between critical sections the first undecided waiter cannot be granted: it is held, and not by that waiter's
+/// owner. I2  owner_ is empty unless it is held.
 ///
 /// Why there is no fast path: several tasks may share one owner_id, and any thread may unlock, so the depth and the
 /// owner have to be judged and changed together.

@@ -1,7 +1,7 @@
 #pragma once
 
-// spawn: starts a task on an executor, on its own: with an owner of its own and, if given, a stop token that
-// it finds through this_task(). Its future is ready once the task has ended and its frame is gone.
+// spawn: starts a task on an executor, detached, with an owner of its own and, if given, a stop token that it finds
+// through this_task(). Its future is ready once the task has ended and its frame is destroyed.
 
 #include <coroutine>
 #include <exception>
@@ -16,7 +16,7 @@ namespace weir {
 
 namespace core {
 
-/// What runs a body: a task does that itself.
+/// The type that runs a body: a task runs itself.
 template <class Body>
 struct running_of {
   using type = Body;
@@ -27,14 +27,14 @@ struct running_of<Body> {
   using type = typename Body::running;
 };
 
-/// A task, or what a front runs as one, on its own. Derived is the task_end that it tells, which calls finish() at the
-/// end, and says what happens to what it comes to: store(value), which may throw what moving that throws,
-/// failed(thrown), has_failed(); and then, when the frame is gone, finished(), which may destroy it. If there is
-/// nothing to come to any more, evicted() instead of all that.
+/// Runs a task, or what an integration runs as one, detached. Derived is the task_end that the task notifies, and calls
+/// finish() at the end. finish() calls these members of Derived: has_failed(); store(value), which throws what moving
+/// the value throws, and then failed(thrown); and, once the frame is destroyed, finished(), which may destroy this
+/// object. If the result was lost, it calls only evicted().
 template <class Body, class Derived>
 class detached : private work {
  public:
-  /// It may have ended, and be gone, before this returns.
+  /// Starts the task, which may have ended and destroyed this object before the call returns.
   void post() noexcept { context_.executor.post(*this); }
 
  protected:
@@ -50,7 +50,7 @@ class detached : private work {
   }
   ~detached() = default;
 
-  /// By the executor that goes before it has ended.
+  /// Takes back the posted work and destroys the body before its end.
   void destroy_body() noexcept {
     context_.executor.retract(*this);
     end_body();
@@ -67,7 +67,7 @@ class detached : private work {
     if (!self.has_failed()) {
       try {
         store_value(self);
-      } catch (...) {  // what it returned could not be moved
+      } catch (...) {  // the value could not be moved
         self.failed(std::current_exception());
       }
     }
@@ -77,7 +77,7 @@ class detached : private work {
   }
 
  private:
-  /// Before anybody knows that it has ended: then the executor may be destroyed.
+  /// Destroys the body. Runs before the end is reported: after that the executor may be destroyed.
   void end_body() noexcept {
     body_ = {};
     context_.executor.count_tasks(-1);
@@ -121,7 +121,7 @@ class spawned_with_token final : private kept_token, public Spawned {
       : kept_token{std::move(stop)}, Spawned(where, std::move(body), &token) {}
 };
 
-/// Starts it. Most tasks have no token, and no room for one.
+/// Starts a task. Most tasks have no stop token, and store none.
 template <class Spawned, class Where, class T>
 future<T> spawn_as(const Where& where, task<T> body, platform::stop_token stop) {
   Spawned* const started = stop.stop_possible()
@@ -134,7 +134,7 @@ future<T> spawn_as(const Where& where, task<T> body, platform::stop_token stop) 
 
 }  // namespace core
 
-/// Starts a task on an executor. Dropping its future stops nothing.
+/// Starts a task on an executor and returns its future. Dropping the future stops nothing.
 template <executor E, class T>
 future<T> spawn(E& where, task<T> body, platform::stop_token stop = {}) {
   return core::spawn_as<core::spawned<T>>(executor_ref(where), std::move(body), std::move(stop));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything to run tasks with: task, the executors, time.
+// Includes everything that runs tasks: task, the executors, timers and sleep.
 
 #include <weir/run/run_loop.hpp>
 #include <weir/run/sync_wait.hpp>

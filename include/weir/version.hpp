@@ -1,6 +1,6 @@
 #pragma once
 
-// The version, in this one place: CMake reads it from here.
+// The version of weir. CMake reads it from this file.
 
 #define WEIR_VERSION_MAJOR 0
 #define WEIR_VERSION_MINOR 1

@@ -1,13 +1,14 @@
 #pragma once
 
-// wait_group: counts what is under way, and waits until nothing is. Unlike a latch it counts up too, and again.
+// wait_group: counts what is under way, and waits until nothing is. Unlike a latch it also counts up, and can be
+// reused.
 //
-// Who may call: any member from any thread at any time. The destructor may race tickets, timers and stop
-// requests, but no member call.
-// Order: the last done() tells the waiters in the order in which they came.
-// Cancellation: a wait that gave up costs nothing but its place; waiting counts nothing.
-// Completions: each waiter goes on where it belongs (its executor, its own thread, or the flat loop of the thread that
-// called the last done()), after done() has done all its work. By then more may have been added.
+// Who may call: every member may be called from any thread at any time. The destructor may run concurrently with
+// tickets, timers and stop requests, but not with a member call.
+// Order: the last done() notifies the waiters in FIFO order.
+// Cancellation: a wait that gave up has lost nothing but its place; waiting does not change the count.
+// Completions: each waiter resumes on its executor, its own thread, or the flat loop of the thread that called the last
+// done(), after done() has done all its work. By then more may have been added.
 
 #include <cstddef>
 #include <limits>
@@ -25,51 +26,51 @@ namespace weir {
 /// state: locked, queued, closed (core/synchronizer.hpp) and
 ///   bits 3…   how many are not done yet
 ///
-/// I1  While none is nobody undecided is queued.
+/// I1  While the count is 0, no undecided waiter is queued.
 ///
-/// Why no wake-up is lost: a waiter queues under the lock, having seen under it that the count is not 0. The done()
-/// that brings it to 0 meets the queued bit (or the lock, and waits for it) and completes all of the queue under the
-/// lock.
+/// Why no wake-up is lost: a waiter queues under the lock, after it has seen there that the count is not 0. The done()
+/// that brings it to 0 sees the queued bit (or waits for the lock) and completes the whole queue under the lock.
 class wait_group : public core::synchronizer {
  public:
-  /// The most that can be under way at once.
+  /// Returns the most that can be under way at once.
   static constexpr std::size_t max() noexcept { return std::numeric_limits<std::size_t>::max() >> own_shift; }
 
   wait_group() noexcept : synchronizer(0) {}
 
-  /// Closes: whoever waits gets errc::closed.
+  /// Closes the group: every waiter gets errc::closed.
   ~wait_group() { shut(); }
 
-  /// Throws std::overflow_error, and changes nothing, if there would be more than max(). A closed group still counts.
+  /// Adds k. Throws std::overflow_error, and changes nothing, if the count would exceed max(). A closed group still
+  /// counts.
   void add(std::size_t k = 1) { begin(k); }
 
-  /// One of those that were added. Throws std::invalid_argument, and changes nothing, if all are done already.
+  /// Subtracts one. Throws std::invalid_argument, and changes nothing, if the count is 0.
   void done() {
     core::completion told;
     end(told);
   }
 
-  /// How many are not done yet: a reading, no lock.
+  /// Returns how many are not done yet: a snapshot, taken without the lock.
   [[nodiscard]] std::size_t count() const noexcept { return count_in(load()); }
 
-  /// Waits until all are done. Fails with errc::closed.
+  /// Waits until the count is 0. Fails with errc::closed.
   using wait_op = core::admission::op<wait_group, void>;
   auto wait() noexcept { return operation<wait_op>(wait_op(*this)); }
 
-  /// In the way of a completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  /// The Asio spelling: wait()(token). Needs <weir/asio.hpp> or <weir/boost_asio.hpp>.
   template <class Token>
   decltype(auto) async_wait(Token&& token) {
     return wait()(std::forward<Token>(token));
   }
 
-  /// For tests: what holds between any two calls.
+  /// Checks the invariants, which hold between any two calls. For tests.
   [[nodiscard]] bool check_invariants() noexcept {
     locked lock(*this);
     return count_in(lock.state) != 0 || !anybody_waits(lock);  // I1
   }
 
  protected:
-  /// add() and done(), for who has to know: true, if there was none before, or is none after it.
+  /// add() and done() that report the edge: begin() returns true if the count was 0, end() if it becomes 0.
   bool begin(std::size_t k = 1) {
     word seen = load();
     while ((seen & locked_bit) == 0 && k <= max() - count_in(seen)) {
@@ -78,7 +79,7 @@ class wait_group : public core::synchronizer {
     return begin_slow(k);
   }
   bool end(core::completion& told) {
-    word seen = load();  // the last is for the slow way if somebody waits
+    word seen = load();  // the last one takes the slow path if a waiter is queued
     while ((seen & locked_bit) == 0 && count_in(seen) > ((seen & queued_bit) != 0 ? 1 : 0)) {
       if (advance(seen, seen - counts(1))) return count_in(seen) == 1;
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-// All of weir that needs no third-party library.
+// Includes all of weir that needs no third-party library.
 
 #include <weir/auto_reset_event.hpp>
 #include <weir/barrier.hpp>
