@@ -21,7 +21,8 @@ namespace weir {
 
 /// state: locked, queued, closed (core/synchronizer.hpp) and
 ///   bit 3   set
-/// I1  Between critical sections it is set, or waiters are queued, or neither. Never both.
+///
+/// I1  While it is set, no undecided waiter is queued.
 class event : public core::synchronizer {
  public:
   /// Creates the event. If `set` is true, no wait has to queue until reset().

@@ -6,7 +6,7 @@
 // Order: tasks are started in the order of the range.
 // Cancellation: for_each has none of its own; a stop request to the caller reaches the tasks through this_task(). The
 // range, the function and its captures must outlive the tasks: await for_each to its end.
-// Completions: the caller resumes on its executor, once every started task has ended and its frame is destroyed.
+// Completions: the caller resumes in its own context, once every started task has ended and its frame is destroyed.
 
 #include <concepts>
 #include <cstddef>

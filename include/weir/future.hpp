@@ -41,7 +41,7 @@ class future_state : public task_end {
   /// Claims the right to set it. Returns false if it was set before.
   // acquire: pairs with unclaim()
   bool claim() noexcept { return !claimed_.exchange(true, std::memory_order_acquire); }
-  [[nodiscard]] bool claimed() const noexcept { return claimed_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool claimed() const noexcept { return claimed_.load(std::memory_order_relaxed); }  // a snapshot
   /// Called if moving the value has thrown: the next party to claim it sees what that left behind.
   void unclaim() noexcept { claimed_.store(false, std::memory_order_release); }  // release: pairs with claim()
 

@@ -63,8 +63,7 @@ class latch : public core::synchronizer {
   auto wait() noexcept { return operation<wait_op>(wait_op(*this), std::size_t{0}); }
 
   /// Counts k down when it is started, then waits until it is open. Fails with errc::closed; fails with
-  /// std::invalid_argument, and changes nothing, if k is more than is left then. Throws the latter at the call if k is
-  /// 0.
+  /// std::invalid_argument, and changes nothing, if k is more than is left. Throws the latter at the call if k is 0.
   auto arrive_and_wait(std::size_t k = 1) {
     if (k == 0) throw std::invalid_argument(refusal("arrive_and_wait", 0, 0));
     return operation<wait_op>(wait_op(*this), k);

@@ -54,8 +54,10 @@ class mutex : public core::synchronizer {
     WEIR_ASSERT(!locked(), "a mutex was destroyed while it was locked");
   }
 
+  /// A guard that holds one lock and unlocks when it is destroyed.
   using guard = core::basic_guard<mutex>;
 
+  /// The operation of lock() and scoped_lock().
   template <class Value>
   using lock_op = core::admission::op<mutex, Value>;
 

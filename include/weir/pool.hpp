@@ -1,7 +1,6 @@
 #pragma once
 
-// pool: runs tasks on an executor, at most `limit` at once. Submitting waits for a free slot, so no backlog grows
-// inside.
+// pool: runs tasks on an executor, at most `limit` at once. Submitting waits for a free slot: no backlog grows inside.
 //
 //     weir::pool fetches(threads, 5);
 //     auto text = co_await fetches.submit(fetch(page));  // waits for a free slot, then yields a future
@@ -172,7 +171,7 @@ class pool_slots final : public synchronizer {
   count failed_{0};
 };
 
-/// The result of a task goes into a promise that the caller has passed in.
+/// Stores the result of a task in a promise that the caller has passed in.
 template <class T>
 class promised : public task_end {
  public:
@@ -300,8 +299,8 @@ class pool {
     return submit_body(as_task(core::front_tag(), std::forward<Work>(work)), std::forward<Promise>(into)...);
   }
 
-  /// Starts the task if a slot is free. Returns nothing if none is, or after request_stop(); the caller then keeps the
-  /// task.
+  /// Starts the task if a slot is free. Returns an empty optional if none is, or after request_stop(); the caller then
+  /// keeps the task.
   template <class T>
   std::optional<future<T>> try_submit(task<T>&& body) {
     if (!body) throw std::invalid_argument(empty_task);

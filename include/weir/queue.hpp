@@ -3,7 +3,7 @@
 // queue<T>: a FIFO queue of items between producers and consumers, with back-pressure and an end.
 //
 //     weir::queue<job> jobs(64);
-//     co_await jobs.push(next);                                 // waits while the queue is full
+//     co_await jobs.push(next);                                // waits while the queue is full
 //     while (auto item = co_await jobs.pop()) process(*item);  // ends after close(), when it is drained
 //
 // Who may call: every member may be called from any thread at any time. The destructor may run concurrently with
@@ -100,10 +100,10 @@ class queue : private core::synchronizer {  // private: its close() differs from
     requires std::constructible_from<T, U>
   bool try_push(U&& item);
 
-  /// Waits while it is empty. Yields nothing if it is closed and drained.
+  /// Waits while it is empty. Yields an empty optional if it is closed and drained.
   auto pop();
 
-  /// Pops without waiting. Returns nothing if it is empty.
+  /// Pops without waiting. Returns an empty optional if it is empty.
   std::optional<T> try_pop() {
     std::optional<T> taken;
     core::completion done;

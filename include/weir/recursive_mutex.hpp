@@ -51,8 +51,10 @@ class recursive_mutex : public core::synchronizer {
     WEIR_ASSERT(!locked(), "a recursive_mutex was destroyed while it was locked");
   }
 
+  /// A guard that holds one lock and unlocks when it is destroyed.
   using guard = core::basic_guard<recursive_mutex>;
 
+  /// The operation of lock() and scoped_lock().
   template <class Value>
   using lock_op = core::admission::op<recursive_mutex, Value>;
 

@@ -31,7 +31,7 @@ namespace weir {
 
 class semaphore;
 
-/// Permits that are released when it is destroyed. Move-only; empty after release() and forget().
+/// Holds permits and releases them when it is destroyed. Move-only; empty after release() and forget().
 class [[nodiscard(
     "a permit that is discarded is released at once: auto permit = co_await s.scoped_acquire();")]] permit {
  public:
@@ -121,6 +121,7 @@ class semaphore : public core::synchronizer {
     WEIR_ASSERT(scoped_ == 0, "a semaphore was destroyed while a permit of it was held");
   }
 
+  /// The operation of acquire() and scoped_acquire().
   template <class Value>
   using acquire_op = core::admission::op<semaphore, Value>;
 

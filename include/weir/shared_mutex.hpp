@@ -63,6 +63,7 @@ class shared_mutex : public core::synchronizer {
   using guard = core::basic_guard<shared_mutex>;
   using shared_guard = core::basic_guard<shared_mutex, core::access::shared>;
 
+  /// The operations of locking and upgrading.
   template <class Value>
   using lock_op = core::admission::op<shared_mutex, Value>;
   class upgrade_op;

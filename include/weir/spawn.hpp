@@ -28,9 +28,9 @@ struct running_of<Body> {
 };
 
 /// Runs a task, or what an integration runs as one, detached. Derived is the task_end that the task notifies, and calls
-/// finish() at the end. finish() calls these members of Derived: has_failed(); store(value), which throws what moving
-/// the value throws, and then failed(thrown); and, once the frame is destroyed, finished(), which may destroy this
-/// object. If the result was lost, it calls only evicted().
+/// finish() at the end. finish() calls these members of Derived: has_failed(); store(value), and failed(thrown) if
+/// moving the value throws; and, once the frame is destroyed, finished(), which may destroy this object. If the result
+/// was lost, it calls only evicted().
 template <class Body, class Derived>
 class detached : private work {
  public:

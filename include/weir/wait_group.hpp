@@ -1,7 +1,6 @@
 #pragma once
 
-// wait_group: counts what is under way, and waits until nothing is. Unlike a latch it also counts up, and can be
-// reused.
+// wait_group: counts what is under way, and waits until nothing is. Unlike a latch, it counts up too and is reusable.
 //
 // Who may call: every member may be called from any thread at any time. The destructor may run concurrently with
 // tickets, timers and stop requests, but not with a member call.
