@@ -1,18 +1,18 @@
 #pragma once
 
-// How a synchronizer with one queue admits requests: at once, or in the queue. The synchronizer defines what a request
-// takes from its state; how a wait is decided, queued and withdrawn is written here, once. The synchronizer has, as
-// private members, and befriends `admission` to call them:
+// Admission: a synchronizer with one queue grants a request at once, or queues it. The synchronizer defines what a
+// request takes from its state; this file defines, once, how a wait is decided, queued and withdrawn. The synchronizer
+// befriends `admission` and has these private members:
 //
-//   node                    one wait: derives from core::waiter, and request() returns what it asks for
-//   take_now(request)       the fast path. The outcome; granted: it has taken. Pending: it has to wait
-//   judge(lock, request)    the outcome for a newcomer. Pending: it has to queue
+//   node                    stores one wait: derives from core::waiter, and request() returns what it asks for
+//   take_now(request)       is the fast path and returns the outcome. granted: it has taken; pending: it has to wait
+//   judge(lock, request)    returns the outcome for a newcomer. pending: it has to queue
 //   take(lock, request)     takes from the state what was granted
-//   left(lock)              whether anything is left to grant: asked before a waiter is touched
-//   fits(lock, request)     whether what is left is enough for this waiter; not needed if anything left is enough
+//   left(lock)              returns whether anything is left to grant: called before a waiter is touched
+//   fits(lock, request)     returns whether enough is left for this waiter; optional if anything left is enough
 //   give_back(request)      undoes a grant that cannot be delivered
-//   hold<Value>(request)    what a scoped operation yields: a guard, a permit
-//   place(lock, node)       queues a newcomer; not needed if each one queues at the end
+//   hold<Value>(request)    makes what a scoped operation yields: a guard, a permit
+//   place(lock, node)       queues a newcomer; optional if newcomers queue at the end
 
 #include <type_traits>
 
@@ -36,7 +36,7 @@ struct admission {
     [[nodiscard]] static no_request request() noexcept { return {}; }
   };
 
-  /// Takes at once, or not at all: the slow path of take_now.
+  /// The slow path of take_now: takes at once, or not at all.
   template <class Sync, class Request>
   [[gnu::noinline]] static outcome take_locked(Sync& sync, Request wanted) noexcept {
     critical_section lock(sync);
@@ -45,7 +45,7 @@ struct admission {
     return verdict;
   }
 
-  /// Grants the queue what is left. Called after the state has gained something or a waiter has left.
+  /// Grants what is left to the queue. Called after the state has gained something or a waiter was withdrawn.
   template <class Sync>
   static void serve(Sync& sync, critical_section& lock, completion& done) noexcept {
     sync.template serve<typename Sync::node>(
@@ -53,7 +53,7 @@ struct admission {
         [&](const auto& first) { sync.take(lock, first.request()); });
   }
 
-  /// The first waiter of the queue could be granted now. Between two critical sections it never can.
+  /// Whether the first waiter could be granted now. When a critical section ends it must be false: an invariant.
   template <class Sync>
   static bool first_fits(Sync& sync, critical_section& lock) noexcept {
     const waiter* const first = sync.first_undecided(lock);
@@ -80,7 +80,7 @@ struct admission {
   }
 };
 
-/// The operation of such a synchronizer (core/operation.hpp). Value is void, or what hold() makes.
+/// The operation of such a synchronizer (core/operation.hpp). Value is void, or the type that hold() makes.
 template <class Sync, class Value>
 class admission::op {
  public:

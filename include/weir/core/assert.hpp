@@ -1,8 +1,8 @@
 #pragma once
 
-// Mistakes of the caller that a debug build reports: a sentence, then abort. NDEBUG removes the check. Files with and
-// without it may be linked together, and then share their inline functions: so what a check reads is kept up in every
-// build, or marks that it is not.
+// Assertions report mistakes of the caller in a debug build: they print a sentence and abort. NDEBUG removes them.
+// Files compiled with and without NDEBUG may be linked together and then share inline functions: so the data that a
+// check reads is maintained in every build, or is marked as not maintained.
 
 #include <cstddef>
 #include <cstdio>
@@ -15,7 +15,7 @@ namespace weir::core {
   std::abort();
 }
 
-/// An executor was destroyed while tasks were suspended on it.
+/// Reports that an executor was destroyed while tasks were suspended on it.
 [[noreturn]] inline void tasks_left(const char* executor, std::ptrdiff_t tasks, const char* file, int line) noexcept {
   char sentence[160];
   std::snprintf(sentence, sizeof sentence, "a %s was destroyed while %td task%s suspended on it: wait for %s first",

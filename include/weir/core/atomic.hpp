@@ -1,8 +1,8 @@
 #pragma once
 
-// The one alias through which weir reaches atomics, parking, thread identity, thread-locals and stop
-// tokens. A test that explores interleavings defines WEIR_PLATFORM_HEADER as a header that offers
-// namespace weir::platform in its own way; every program else gets the standard library's.
+// Selects namespace weir::platform, through which weir reaches atomics, parking, thread identity, thread-locals and
+// stop tokens. A test that explores interleavings defines WEIR_PLATFORM_HEADER as a header with its own weir::platform;
+// every other program uses the standard library.
 
 #if defined(WEIR_PLATFORM_HEADER)
 #include WEIR_PLATFORM_HEADER

@@ -1,6 +1,6 @@
 #pragma once
 
-// How a coroutine type that transforms what it awaits gets at the awaiter, as the language would by itself.
+// awaiter_of(x) finds the awaiter of x as the language does, for coroutine types whose await_transform wraps it.
 
 #include <coroutine>
 #include <type_traits>
@@ -8,7 +8,7 @@
 
 namespace weir::core {
 
-/// An awaiter that stays where it is: in the expression that awaits it.
+/// Refers to an awaiter, which stays where it is: in the expression that awaits it.
 template <class Awaiter>
 class awaiter_ref {
  public:

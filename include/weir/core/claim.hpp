@@ -1,7 +1,7 @@
 #pragma once
 
-// A claim decides one wait. The party that moves it from pending to an outcome has decided the wait: the releaser that
-// grants, the timer, the stop callback, the ticket, close(). All others see that they have lost, and leave. Nothing
+// A claim decides one wait. The party that changes it from pending to an outcome has decided the wait: the releaser
+// that grants, the timer, the stop callback, the ticket, close(). All other parties see that they have lost. Nothing
 // else decides an outcome.
 
 #include <cstdint>
@@ -23,15 +23,15 @@ enum class outcome : std::uint32_t {
   granted = 7,
 };
 
-/// Which parties may decide a wait. If it has no limit and no ticket and is no select, only the holder of its object's
-/// lock can: that needs no atomic step. Otherwise the parties race.
+/// Which parties may decide a wait. Without a limit, a ticket or several stages only the holder of the object's lock
+/// can, which needs no atomic read-modify-write. Otherwise the parties race.
 enum class deciders : std::uint8_t { lock_holder, anybody };
 
 class completion;
 struct waiter;
 
-/// Until its owner is notified, a claim's work function is how the owner is notified; notifying may then reuse the work
-/// to resume the owner on an executor.
+/// Until the owner is notified, the work function of its claim is the one that notifies it; the notification may then
+/// reuse the work to resume the owner on an executor.
 ///
 /// word_: an outcome, and for a wait whose starter arms limits three flags: arming (the starter is still at work),
 /// completed (the waiter is in no queue: the owner may be notified), leaves (given up by a limit or a ticket, not under
@@ -57,7 +57,7 @@ class claim : public work {
   claim& operator=(const claim&) = delete;
 
   [[nodiscard]] outcome verdict() const noexcept {
-    // relaxed: a party that acts on it was notified by something that synchronizes, or decides by compare-exchange
+    // relaxed: a party that acts on it was notified by a step that synchronizes, or decides by compare-exchange
     return static_cast<outcome>(word_.load(std::memory_order_relaxed) & outcome_mask);
   }
   [[nodiscard]] bool decided() const noexcept { return verdict() != outcome::pending; }
@@ -65,35 +65,35 @@ class claim : public work {
   /// True: this call has decided the wait. The caller then takes what was granted, or withdraws the waiter.
   bool decide(outcome wanted) noexcept { return decide_as(static_cast<std::uint32_t>(wanted)); }
 
-  /// The same for a limit or a ticket. The caller then calls arrive() and, if that is true, withdraws the waiter; if
-  /// not, the starter withdraws it.
+  /// decide() for a limit or a ticket. The caller then calls arrive(): if that is true, the caller withdraws the
+  /// waiter; if not, the starter does.
   bool decide_to_leave(outcome wanted) noexcept { return decide_as(static_cast<std::uint32_t>(wanted) | leaves); }
 
   [[nodiscard]] bool leaving() const noexcept {
     return (word_.load(std::memory_order_relaxed) & leaves) != 0;  // relaxed: as verdict()
   }
 
-  /// Before the wait can be seen by anyone.
+  /// Called before any other party can see the wait.
   void set_deciders(deciders who) noexcept { deciders_ = who; }
   [[nodiscard]] deciders decided_by() const noexcept { return deciders_; }
 
-  /// Before the wait can be seen by anyone: its starter will call finish_arming.
+  /// Called before any other party can see the wait. Its starter will call finish_arming().
   void start_arming() noexcept {
     arms_ = true;
-    word_.store(arming, std::memory_order_relaxed);
+    word_.store(arming, std::memory_order_relaxed);  // relaxed: published by the lock, the timers or the stop token
   }
 
-  /// By the starter. True: not completed yet, and the party that completes it notifies the owner. False: completed in
-  /// start; the starter goes on with the outcome.
+  /// Called by the starter. True: not completed yet; the party that completes it notifies the owner. False: completed
+  /// in start; the starter handles the outcome.
   bool finish_arming() noexcept {
-    // acq_rel: pairs with arrive(); the last of the two sees all that the other did
+    // acq_rel: pairs with arrive(); the later of the two sees all that the other did
     return (word_.fetch_and(~arming, std::memory_order_acq_rel) & completed) == 0;
   }
 
-  /// By the party that has detached it; a second call changes nothing. True: notify the owner. False: its starter is
-  /// still at work, and goes on with the outcome.
+  /// Called by the party that has detached it; a second call changes nothing. True: notify the owner. False: its
+  /// starter is still at work and handles the outcome.
   bool arrive() noexcept {
-    // relaxed: deciding has seen all that its starter did
+    // relaxed: the decision has seen all that its starter did
     if (!arms_ || (word_.load(std::memory_order_relaxed) & completed) != 0) return true;
     // acq_rel: pairs with finish_arming()
     return (word_.fetch_or(completed, std::memory_order_acq_rel) & arming) == 0;
@@ -109,7 +109,7 @@ class claim : public work {
   /// Records which of several branches was decided.
   inline void won_by(waiter& branch) noexcept;
 
-  /// By the notified owner, which waits again.
+  /// Called by the notified owner, which waits again.
   inline void reset() noexcept;
 
  protected:
@@ -131,8 +131,8 @@ class claim : public work {
     std::uint32_t seen = word_.load(std::memory_order_relaxed);
     do {
       if ((seen & outcome_mask) != 0) return false;
-      if ((seen & arming) == 0) bits |= completed;  // which saves arrive() its step
-      // acq_rel: the winner sees the wait as its starter left it, and a loser sees what the winner did before
+      if ((seen & arming) == 0) bits |= completed;  // saves the read-modify-write in arrive()
+      // acq_rel: the winner sees the wait as its starter left it, and finish_arming() sees what the winner did before
     } while (!word_.compare_exchange_weak(seen, seen | bits, std::memory_order_acq_rel, std::memory_order_relaxed));
     return true;
   }
@@ -159,7 +159,7 @@ class settling_claim : public claim {
 
  private:
   friend class claim;
-  waiter* winner_ = nullptr;  // written by the party that decides, read by those that it then notifies
+  waiter* winner_ = nullptr;  // written by the party that decides, read by the parties that it then notifies
 };
 
 inline bool claim::settle(completion& list) noexcept {
@@ -173,7 +173,7 @@ inline void claim::won_by(waiter& branch) noexcept {
 }
 
 inline void claim::reset() noexcept {
-  word_.store(0, std::memory_order_relaxed);  // relaxed: nobody else sees it until it is queued again
+  word_.store(0, std::memory_order_relaxed);  // relaxed: no other party sees it until it is queued again
   if (settles_) static_cast<settling_claim&>(*this).winner_ = nullptr;
 }
 

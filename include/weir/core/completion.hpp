@@ -1,8 +1,8 @@
 #pragma once
 
-// Decide under the lock, detach into a completion list, complete after the lock is released: the list is
-// declared before the lock, so its destructor runs after it. From then on no synchronizer is touched on
-// behalf of those in the list: telling an owner may destroy any of them.
+// A completion list: waits are decided and detached into it under the lock, and completed after the lock is released.
+// The list is declared before the lock, so its destructor runs after unlocking. From then on no synchronizer is touched
+// on behalf of the waits in the list: a notified owner may destroy any synchronizer.
 
 #include <weir/core/claim.hpp>
 #include <weir/core/flat_loop.hpp>
@@ -15,7 +15,7 @@ class completion {
   completion(const completion&) = delete;
   completion& operator=(const completion&) = delete;
 
-  /// A decided claim whose winning waiter is in no queue any more.
+  /// Adds a decided claim whose winning waiter is in no queue any more.
   void add(claim& decided) noexcept {
     if (decided.is_plain() && !behind_others_) {
       told_.push_back(decided);
@@ -37,15 +37,16 @@ class completion {
   }
 
  private:
-  /// Pass one. Unlinking a branch may satisfy those behind it: they join the end of this same list.
+  /// Pass one. Withdrawing a branch may satisfy waiters behind it: they are added to the end of this list.
   [[gnu::noinline]] void settle_all() noexcept {
-    while (work* item = unsettled_.pop_front()) {  // before it arrives: its starter may go on with it then
+    // Unlinking precedes arrive(): after that its starter may use the item.
+    while (work* item = unsettled_.pop_front()) {
       auto& wait = static_cast<claim&>(*item);
       if (wait.arrive() && wait.settle(*this)) told_.push_back(wait);
     }
   }
 
-  /// Pass two. Waiters without an executor gather in the flat loop, so that nobody's code delays a telling.
+  /// Pass two. Waiters without an executor are collected in the flat loop, so that no user code delays a notification.
   [[gnu::noinline]] void tell_all() noexcept {
     flat_loop::scope gather;
     while (work* item = told_.pop_front()) item->run();
@@ -53,7 +54,7 @@ class completion {
 
   work_list unsettled_;
   work_list told_;
-  bool behind_others_ = false;  // whoever comes now comes behind one that was unsettled
+  bool behind_others_ = false;  // an unsettled claim was added: later claims queue behind it, to keep FIFO order
 };
 
 }  // namespace weir::core

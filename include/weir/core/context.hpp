@@ -1,6 +1,6 @@
 #pragma once
 
-// What a waiter knows of where it runs: its executor, who owns what it locks, and its stop token.
+// The context of a task: its executor, the owner of the locks that it takes, and its stop token.
 
 #include <cstdint>
 
@@ -18,31 +18,32 @@ class context;
 owner_id blocking_owner() noexcept;
 }  // namespace core
 
-/// Who holds a lock: a chain of tasks, a thread, or a name of the user's. The default is nobody known.
+/// Identifies the owner of a lock: a chain of tasks, a thread, or an id that the user made. The default identifies no
+/// owner.
 class owner_id {
  public:
   constexpr owner_id() noexcept = default;
 
-  /// A new one, different from every other: never used again, so a lock left behind by somebody who is
-  /// gone is not taken for a stranger's own. Each thread takes them from a block of its own.
+  /// Makes an id that differs from every other and is never reused: so a lock that an ended owner left locked never
+  /// belongs to a new one. Each thread takes its ids from its own block.
   WEIR_SHARED static owner_id make() noexcept {
     static platform::atomic<std::uint64_t> blocks{0};
     auto& mine = platform::local<block>();
     if (mine.next == mine.end) {
-      mine.next = blocks.fetch_add(block_size, std::memory_order_relaxed);  // relaxed: only unique
+      mine.next = blocks.fetch_add(block_size, std::memory_order_relaxed);  // relaxed: it only has to be unique
       mine.end = mine.next + block_size;
     }
     return owner_id(++mine.next);
   }
 
-  /// The same for the whole life of a thread.
+  /// Returns the id of this thread, which never changes.
   static owner_id this_thread() noexcept {
     auto& mine = platform::local<identity>();
     if (mine.value == 0) mine.value = make().value_;
     return owner_id(mine.value);
   }
 
-  /// 0: nobody. An owner is true, and equal to itself.
+  /// 0 if it identifies no owner. Every other id converts to true; ids are equal if they identify the same owner.
   [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
   explicit operator bool() const noexcept { return value_ != 0; }
   friend bool operator==(owner_id, owner_id) noexcept = default;
@@ -74,21 +75,23 @@ class context {
   [[nodiscard]] owner_id owner() const noexcept { return owner_id(owner_); }
 
   executor_ref executor;
-  const platform::stop_token* stop;  // whoever has started it keeps it: to copy one takes an atomic step. Null: none
-  bool away : 1 = false;  // resume_on, or something foreign, has taken it elsewhere: the next wait brings it home
+  // The stop token, or null. The starter of the task keeps it: a copy would cost an atomic step.
+  const platform::stop_token* stop;
+  // Whether resume_on, or an awaitable that is not weir's, has moved the task: the next wait returns to `executor`.
+  bool away : 1 = false;
 
  private:
-  std::uint64_t owner_ : 63;  // in one word with `away`: each task has a context
+  std::uint64_t owner_ : 63;  // shares a word with `away`: each task has a context, which should be small
 };
 
-/// While it lives, this thread runs a task of that context; or, if that is null, what it ran before.
+/// While it exists, this thread runs a task of that context; if the context is null, the owner does not change.
 class running_task : running_for {
  public:
   explicit running_task(const context* where) noexcept
       : running_for(where != nullptr ? where->owner().value() : running_owner::current()) {}
 };
 
-/// Who waits when this thread blocks: the task that it runs, else the thread.
+/// The owner of a wait that blocks this thread: the task that the thread runs, else the thread itself.
 inline owner_id blocking_owner() noexcept {
   const std::uint64_t task = running_owner::current();
   return task != 0 ? owner_id(task) : owner_id::this_thread();

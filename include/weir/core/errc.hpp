@@ -1,7 +1,7 @@
 #pragma once
 
-// Why a wait ended without what it waited for. The codes are std::error_codes of weir's own category and
-// compare equal to the std::errc of the same meaning.
+// Error codes of failed waits. They are std::error_codes of weir's own category and compare equal to the std::errc of
+// the same meaning.
 
 #include <string>
 #include <system_error>
@@ -10,13 +10,13 @@
 
 namespace weir {
 
-/// Why a wait did not get what it waited for.
+/// The reasons why a wait fails.
 enum class errc {
   timed_out = 1,   ///< the time limit passed first
   cancelled,       ///< a stop token, a ticket or cancel_all() withdrew the wait
   closed,          ///< the synchronizer is closed, or was destroyed
-  would_deadlock,  ///< the caller waits for what only it can give
-  not_owner,       ///< what was to be unlocked is not locked
+  would_deadlock,  ///< the caller waits for something that only it can release
+  not_owner,       ///< unlock() was called on something that is not locked
   failed,          ///< the awaited work threw: see result::exception()
 };
 
@@ -62,7 +62,7 @@ class error_category final : public std::error_category {
   }
 };
 
-/// Never destroyed: static destructors may still ask what an error means.
+/// A category that is never destroyed: static destructors may still use it.
 union lasting_category {
   constexpr lasting_category() noexcept : category() {}
   ~lasting_category() {}
@@ -71,13 +71,13 @@ union lasting_category {
 
 }  // namespace core
 
-/// Its name is "weir".
+/// The category of weir's error codes. Its name is "weir".
 WEIR_SHARED inline const std::error_category& error_category() noexcept {
   static constinit core::lasting_category lasting;
   return lasting.category;
 }
 
-/// So that an errc is a std::error_code.
+/// Converts an errc to a std::error_code; the standard library calls it for the implicit conversion.
 inline std::error_code make_error_code(errc code) noexcept { return {static_cast<int>(code), error_category()}; }
 
 }  // namespace weir
