@@ -1,15 +1,14 @@
 #pragma once
 
-// An executor is anything with post(work&) noexcept: it calls run() on the work later, once. It is used by
-// reference and outlives what runs on it. Some members are optional:
-//   bool retract(work&) noexcept      takes posted work back before it ran. With it a coroutine may be
-//                                     destroyed between its grant and its resumption.
-//   timer_source& timers()            measures the time limits of what runs here; else the timer thread does.
-//   bool enlist(tenant&) noexcept     with delist(tenant&): for an executor that may end before what runs on it, and
-//                                     then destroys it. False: it has ended, and runs nothing any more.
-//   void count_tasks(ptrdiff_t) noexcept  one task more, or fewer, runs here on its own: for an executor that must not
-//   be
-//                                     destroyed before them.
+// An executor is any type with post(work&) noexcept, which calls run() on the work later, once. It is used by reference
+// and outlives what runs on it. Some members are optional:
+//   bool retract(work&) noexcept     takes back posted work that has not run. With it a coroutine may be destroyed
+//                                    between its grant and its resumption.
+//   timer_source& timers()           measures the time limits of what runs here; without it the timer thread does.
+//   bool enlist(tenant&) noexcept    with delist(tenant&), for an executor that may end before what runs on it: it then
+//                                    evicts its tenants. False: the executor has ended and runs nothing any more.
+//   void count_tasks(ptrdiff_t) noexcept
+//                                    counts the spawned tasks that run here, for an executor that must outlive them.
 
 #include <concepts>
 #include <cstddef>
@@ -23,7 +22,8 @@
 
 namespace weir {
 
-/// Asio's io_context is asked for its executor instead: its own post() takes anything, and then fails to compile.
+/// What runs posted work. An Asio context is excluded: its post() accepts anything and then fails to compile, so weir
+/// uses the executor of the context instead.
 template <class E>
 concept executor = !core::front_context<E> && requires(E& target, work& item) {
   { target.post(item) } noexcept;
@@ -31,7 +31,7 @@ concept executor = !core::front_context<E> && requires(E& target, work& item) {
 
 namespace core {
 
-/// What is destroyed with the executor that it is enlisted with.
+/// A wait or task that is destroyed with the executor it is enlisted with.
 struct tenant {
   explicit tenant(void (*how)(tenant&) noexcept) noexcept : evict(how) {}
   tenant(const tenant&) = delete;
@@ -47,35 +47,35 @@ struct tenant {
 
 }  // namespace core
 
-/// Names an executor of any type; the executor itself stays where it is. By default the flat loop.
+/// A reference to an executor of any type. The default refers to the flat loop.
 class executor_ref {
  public:
   executor_ref() noexcept : executor_ref(the_flat_loop) {}
 
-  /// Refers to an executor of any type, which must outlive the reference.
+  /// Refers to an executor, which must outlive the reference.
   template <executor E>
     requires(!std::same_as<E, executor_ref>)
   executor_ref(E& target) noexcept : target_(&target), calls_(&calls_of<E>) {}
 
-  /// Runs the work there. `retract` takes back what has not run: false, if that is not known or not possible.
+  /// post() runs the work there. retract() takes back work that has not run; false: it could not be taken back.
   void post(work& item) const noexcept { calls_->post(target_, item); }
   bool retract(work& item) const noexcept { return calls_->retract(target_, item); }
 
-  /// For an executor that can end before what runs on it, as an io_context does: what it destroys then. False: it has
-  /// ended already, and runs nothing any more.
+  /// Tells an executor that can end before what runs on it, as an io_context can, what to destroy then. False: it has
+  /// ended already and runs nothing any more.
   bool enlist(core::tenant& running) const noexcept { return calls_->enlist(target_, running); }
   void delist(core::tenant& running) const noexcept { calls_->delist(target_, running); }
 
-  /// One task more, or fewer, runs there on its own.
+  /// Counts the spawned tasks that run there: +1 or -1.
   void count_tasks(std::ptrdiff_t change) const noexcept { calls_->count_tasks(target_, change); }
 
-  /// Null: it is of another type; or of this type but in another library, unless E is WEIR_SHARED.
+  /// The executor, if it is an E. Null: it has another type, or was named in another library and E is not WEIR_SHARED.
   template <executor E>
   [[nodiscard]] E* as() const noexcept {
     return calls_ == &calls_of<E> ? &of<E>(target_) : nullptr;
   }
 
-  /// Null: it has none of its own.
+  /// The timers of the executor; null if it has none.
   [[nodiscard]] core::timer_source* timers() const { return calls_->timers(target_); }
 
  private:

@@ -1,8 +1,8 @@
 #pragma once
 
-// The flat loop of a thread runs the waiters that have no executor: on the thread that completed them, one
-// after the other, never inside one another, before the outermost weir call of that thread returns. It is
-// what makes a chain of a million hand-overs use bounded stack.
+// The flat loop of a thread resumes waiters without an executor: on the thread that completed them, one after the
+// other, never nested, before the outermost weir call of that thread returns. So a chain of a million hand-overs uses
+// bounded stack.
 
 #include <utility>
 
@@ -17,7 +17,7 @@ class WEIR_SHARED flat_loop {
  public:
   static flat_loop& current() noexcept { return platform::local<flat_loop>(); }
 
-  /// While one is open nothing runs; the outermost runs what has gathered when it closes.
+  /// Holds the loop: while a scope is open nothing runs. The outermost scope runs the collected work when it closes.
   class scope {
    public:
     scope() noexcept : loop_(current()), outermost_(!std::exchange(loop_.held_, true)) {}
@@ -34,8 +34,8 @@ class WEIR_SHARED flat_loop {
     bool outermost_;
   };
 
-  /// For a thread that, perhaps inside a completion, goes on to run other things before it returns. They
-  /// find the loop as if they were outermost, after those that it held have run.
+  /// Releases the loop for a thread that, perhaps inside a completion, runs an event loop before it returns. The work
+  /// collected so far runs first; what the event loop runs then sees this loop as if it were outermost.
   class inner {
    public:
     inner() noexcept : loop_(current()) {
@@ -56,13 +56,13 @@ class WEIR_SHARED flat_loop {
     ready_.push_back(item);
   }
 
-  /// Takes back what was posted by this thread and has not run. False: it is not here.
+  /// Takes back work that this thread posted and that has not run. False: it is not here.
   bool retract(work& item) noexcept { return ready_.remove(item); }
 
-  /// For a thread about to block inside a completion: those behind it must not wait with it.
+  /// Runs the collected work. A thread calls it before it blocks inside a completion: the others must not wait with it.
   void run() noexcept {
     if (ready_.empty()) return;
-    const running_for nobody(0);  // not for the task inside whose call this runs
+    const running_for nobody(0);  // the work does not belong to the task that called this
     while (work* item = ready_.pop_front()) item->run();
   }
 
@@ -75,9 +75,9 @@ class WEIR_SHARED flat_loop {
 
 namespace weir {
 
-/// The flat loop of whichever thread posts.
+/// The executor that runs work in the flat loop of the posting thread.
 struct inline_executor {
-  /// As of every executor.
+  /// post() runs the work in the flat loop of this thread; retract() takes it back. False: it is not there.
   void post(work& item) const noexcept { core::flat_loop::current().post(item); }
   bool retract(work& item) const noexcept { return core::flat_loop::current().retract(item); }
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-// Whether this thread destroys coroutines that have not ended, as an orderly shutdown does: an operation that such a
-// frame keeps for later was not forgotten.
+// unfinished_frame records whether this thread is destroying coroutines that have not ended, as an orderly shutdown
+// does. An unused operation in such a frame was not forgotten, and its destructor does not report it.
 
 #include <coroutine>
 
@@ -14,11 +14,11 @@ class unfinished_frame {
  public:
   [[nodiscard]] static bool is_being_destroyed() noexcept { return depth() != 0; }
 
-  /// By a thread, before and after.
+  /// Called by a thread before and after it destroys such frames.
   static void begin() noexcept { ++depth(); }
   static void end() noexcept { --depth(); }
 
-  /// One that has ended, or has not.
+  /// Destroys a frame, whether it has ended or not.
   static void destroy(std::coroutine_handle<> frame) noexcept {
     if (frame.done()) {
       frame.destroy();

@@ -1,11 +1,12 @@
 #pragma once
 
-// How a front (Asio's) adds to what is below it, which knows nothing of it: functions that are found by this argument.
-//   initiate(front, operation, token)   starts an operation in the way of a completion token
-//   refuse(front, operation)            does not compile, and says which tokens and handlers the operation accepts
-//   as_awaitable(front, x)              what to co_await for an x that is none by itself
-//   as_executor(front, x)               the executor of an x that is none by itself: an execution context
-//   as_task(front, x)                   what can be started as a task can, and does what x would
+// A front (the Asio integration) extends the layers below it, which do not know it: they call these functions, which
+// are found by argument-dependent lookup through front_tag.
+//   initiate(front, operation, token)   starts an operation with a completion token
+//   refuse(front, operation)            does not compile, and states which tokens and handlers the operation accepts
+//   as_awaitable(front, x)              returns what to co_await for an x that is not awaitable itself
+//   as_executor(front, x)               returns the executor of an execution context x
+//   as_task(front, x)                   returns an object that starts like a task and does what x would do
 
 #include <utility>
 
@@ -27,7 +28,7 @@ concept completion_token = requires(Operation&& described, Token&& token) {
   initiate(front_tag(), std::move(described), std::forward<Token>(token));
 };
 
-/// Some front is included, which knows better than this layer why a token does not fit.
+/// True if a front is included: it can explain better than this layer why a token does not fit.
 template <class Operation>
 concept front_refuses = requires(Operation&& described) { refuse(front_tag(), std::move(described)); };
 

@@ -12,7 +12,7 @@
 
 namespace weir::core {
 
-/// What a guard holds.
+/// The kind of lock that a guard holds.
 enum class access : std::uint8_t { exclusive, shared };
 
 /// Move-only; empty after unlock() and release().
@@ -53,8 +53,8 @@ class [[nodiscard("a guard that is discarded unlocks at once: auto guard = co_aw
   /// The mutex that it holds. Null if the guard is empty.
   [[nodiscard]] Mutex* mutex() const noexcept { return mutex_; }
 
-  /// Makes the mutex forget its owner: for a guard that is handed to another task or thread, so that neither is taken
-  /// for the other. A mutex that knows no owner is not changed.
+  /// Makes the mutex forget its owner: for a guard that is handed to another task or thread, so that the mutex does not
+  /// take the former holder for the present one. A mutex that records no owner is not changed.
   void disown() noexcept {
     if constexpr (requires { mutex_->disown(); }) {
       if (mutex_ != nullptr) mutex_->disown();

@@ -1,6 +1,6 @@
 #pragma once
 
-// What pool, for_each and map run on: an executor, by reference, one that is copied, or the executor of a context.
+// held_executor: what pool, for_each and map run on. It refers to an executor, or keeps a copy of one (Asio's).
 
 #include <concepts>
 #include <memory>
@@ -13,12 +13,12 @@ namespace weir {
 
 namespace core {
 
-/// An executor that is copied instead of being referred to: specialized by who knows it, with a `type` that is made
-/// from it, and the `executor` of weir's that this is.
+/// Customization point: specialized for executors that are copied, not referred to. `type` is constructed from an E and
+/// stored; `executor` is the weir executor that it is or derives from.
 template <class E>
 struct adapted {};
 
-/// An executor, and if it is one that is copied the copy.
+/// A reference to an executor, with the copy that it refers to if E is copied.
 class held_executor {
  public:
   template <executor E>
@@ -44,7 +44,7 @@ class held_executor {
 
 }  // namespace core
 
-/// What runs tasks: an executor, by reference, one that is copied (Asio's), or an execution context (Asio's).
+/// What tasks can run on: an executor (by reference), an Asio executor (copied), or an Asio execution context.
 template <class E>
 concept runs_tasks = std::constructible_from<core::held_executor, E>;
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// A first-in first-out store of items in one block of memory. It never allocates by itself: whoever finds it without
-// room makes a larger block, under no lock, and hands it in. Items are moved, which cannot fail, and never copied.
+// A FIFO ring buffer of items in one block of memory. It never allocates: a caller that finds no room allocates a
+// larger block outside the lock and passes it to move_into(). Items are moved, which cannot fail, and never copied.
 
 #include <algorithm>
 #include <bit>
@@ -17,7 +17,7 @@ class item_ring {
   static_assert(std::is_nothrow_move_constructible_v<T>);
 
  public:
-  /// Memory for a number of items, a power of two.
+  /// Memory for `size` items; `size` is a power of two.
   class block {
    public:
     block() noexcept = default;
@@ -53,12 +53,12 @@ class item_ring {
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   [[nodiscard]] bool has_room() const noexcept { return count_ < block_.size(); }
 
-  /// How large the next block should be, if more than `most` items are never kept.
+  /// The size of the next block, if the ring never keeps more than `most` items.
   [[nodiscard]] std::size_t next_size(std::size_t most) const noexcept {
     return std::bit_ceil(std::max(count_ + 1, std::min(most, std::max(smallest, 2 * block_.size()))));
   }
 
-  /// Moves all into a block with more room; what it had before is in `larger` then.
+  /// Moves all items into a larger block. Afterwards `larger` holds the old one.
   void move_into(block& larger) noexcept {
     for (std::size_t i = 0; i < count_; ++i) relocate(block_.at(first_ + i), larger.at(first_ + i));
     std::swap(block_, larger);
@@ -66,7 +66,8 @@ class item_ring {
 
   T& front() noexcept { return *block_.at(first_); }
 
-  /// How many have left from the front, less those that were inserted. skip(): one that never was here has left.
+  /// The number of items that have left from the front, minus those that were inserted. skip() counts one more that was
+  /// never stored here.
   [[nodiscard]] std::size_t first() const noexcept { return first_; }
   void skip() noexcept { ++first_; }
 
@@ -75,7 +76,7 @@ class item_ring {
     ++count_;
   }
 
-  /// Behind the first `index`, which are moved.
+  /// Inserts behind the first `index` items, which move one place towards the front.
   void insert(std::size_t index, T item) noexcept {
     --first_;
     for (std::size_t i = 0; i < index; ++i) relocate(block_.at(first_ + i + 1), block_.at(first_ + i));
@@ -100,7 +101,7 @@ class item_ring {
   }
 
   block block_;
-  std::size_t first_ = 0;  // runs on; at() finds its place
+  std::size_t first_ = 0;  // not reduced to the size of the block: at() does that
   std::size_t count_ = 0;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a task or a promise has come to: nothing yet, a value, or an exception. For void it is no larger than that
-// exception.
+// The result of a task or a promise: nothing yet, a value, or an exception. For void it is as large as the exception
+// pointer.
 
 #include <exception>
 #include <utility>
@@ -21,7 +21,7 @@ class made {
   }
   void fail(std::exception_ptr thrown) noexcept { kept_.template emplace<2>(std::move(thrown)); }
 
-  /// Once. Rethrows what it failed with.
+  /// Called once. Rethrows the exception if there is one.
   T take() {
     if (auto* thrown = std::get_if<2>(&kept_)) std::rethrow_exception(*thrown);
     WEIR_ASSERT(kept_.index() == 1, "a task<T> ended without co_return");
@@ -57,7 +57,7 @@ class made<void> {
   std::exception_ptr thrown_;
 };
 
-/// The same as a result, which holds the exception.
+/// Returns the value or the exception as a result.
 template <class T>
 result<T> take_result(made<T>& from) {
   if (auto thrown = from.exception()) return result<T>::failure(std::move(thrown));

@@ -1,27 +1,27 @@
 #pragma once
 
-// The operation concept: what a synchronizer says about one thing that can be waited for. A type that models it gets
-// every way of waiting, every limit and a place in select, through weir::operation (wait/operation.hpp).
+// The operation concept: how a synchronizer describes one kind of wait. A type that models it has every way of waiting
+// and every limit, and can be a branch of select, through weir::operation (wait/operation.hpp).
 //
-//   value_type               what success yields; void allowed
-//   node                     what one wait stores: derives from core::waiter and adds what the queue must know about
-//                            it. It is moved only before the wait has started.
-//   try_now(node)            done if the wait can be decided at once, else not_ready. Never queues.
-//   start(node, list)        done, queued, or lost. Other waits that it completes go into the list.
-//   withdraw(node, list)     the claim was won elsewhere: unlinks the node, then serves the waiters behind it. True if
+//   value_type               the type that success yields; may be void
+//   node                     stores one wait: derives from core::waiter and adds what the queue must know about it. It
+//                            is moved only before the wait has started.
+//   try_now(node)            decides the wait if it can at once and returns done, else not_ready. Never queues.
+//   start(node, list)        decides or queues the wait; returns done, queued or lost. Adds other waits that it
+//                            completes to the list.
+//   withdraw(node, list)     unlinks a node whose wait was decided elsewhere, then serves the waiters behind it. True:
 //                            the node was queued.
-//   give_back(node)          undoes a grant that cannot be delivered. Returns false if the grant cannot be undone, as
-//                            that of a push: then the grant stands, and is reported as success. May return void.
-//   take(node)               after a grant, once: the value, or a result<value_type> if success can still fail.
+//   give_back(node)          undoes a grant that cannot be delivered. False if the grant cannot be undone, as that of a
+//                            push: then it stands and is reported as success. May return void.
+//   take(node)               called once after a grant; returns the value, or a result<value_type> if taking can fail.
 //
 // Optional:
-//   node.enter(context&)     called before try_now: on whose behalf the wait is.
-//   take_along()             the wait will outlive the expression: arguments that are held by reference are moved in.
-//   unused()                 the wait has failed. Arguments are released now; the operation lives as long as its
-//   ticket.
+//   node.enter(context&)     called before try_now with the context of the caller.
+//   take_along()             called if the wait will outlive the expression: moves arguments held by reference in.
+//   unused()                 called if the wait has failed: releases arguments, since a ticket may keep the operation.
 //
-// All but take are noexcept, may be called from any thread, and call no user code under a lock. An operation that is
-// not over when it is decided models a second concept: core/staged.hpp.
+// All but take are noexcept, may be called from any thread, and call no user code under a lock. An operation with more
+// to do between its decision and its completion models a second concept: core/staged.hpp.
 
 #include <concepts>
 #include <type_traits>
@@ -46,7 +46,7 @@ concept waitable =
       op.take(node);
     };
 
-/// The one place that asks which optional members an operation has.
+/// The only place that detects the optional members of an operation.
 template <class Op>
 struct operation_traits {
   using node = typename Op::node;

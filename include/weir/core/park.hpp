@@ -1,14 +1,14 @@
 #pragma once
 
-// Blocking a thread of which others may expect something. Whoever has such a thread says in before_park what is to be
-// done when it blocks inside code that it runs for others; weir parks through here.
+// park() blocks a thread for a wait or in a run_loop. A thread that others depend on, such as the timer thread, sets a
+// before_park hook, which hands its duties over when code that it runs for others blocks.
 
 #include <weir/core/atomic.hpp>
 #include <weir/core/shared.hpp>
 
 namespace weir::core {
 
-/// Of each thread. Called before every parking that may last.
+/// The hook of each thread. Called by park().
 struct WEIR_SHARED before_park {
   static before_park& current() noexcept { return platform::local<before_park>(); }
 
