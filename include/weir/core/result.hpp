@@ -1,7 +1,7 @@
 #pragma once
 
-// The outcome of a wait as a value: what was waited for, or why it was not had. Shaped like
-// std::expected<T, std::error_code>; only what is built on future::get() ever holds an exception.
+// result<T>: the value of a wait, or the reason why it failed. Its interface follows std::expected<T, std::error_code>,
+// and it may also hold an exception.
 
 #include <exception>
 #include <optional>
@@ -23,28 +23,28 @@ inline constexpr bool is_result = false;
 template <class T>
 inline constexpr bool is_result<result<T>> = true;
 
-// What a result<void> holds. Not std::monostate: <variant> would cost each file that includes weir 20 ms.
+// The value of a result<void>. It is not std::monostate: <variant> would cost each file that includes weir 20 ms.
 struct nothing {};
 }  // namespace core
 
-/// The value, or why there is none. Shaped like std::expected<T, std::error_code>.
+/// A value, or the reason why there is none. Its interface follows std::expected<T, std::error_code>.
 template <class T = void>
 class [[nodiscard("a result tells whether the wait has failed")]] result {
   using stored = std::conditional_t<std::is_void_v<T>, core::nothing, T>;
 
  public:
-  /// What success yields.
+  /// The type that success yields.
   using value_type = T;
 
   result()
     requires std::is_void_v<T>
       : value_(std::in_place) {}
 
-  /// A value, said so: for generic code, whose T may itself be an error code.
+  /// Constructs a value explicitly: for generic code, whose T may itself be an error code.
   template <class... Value>
   explicit result(std::in_place_t, Value&&... value) : value_(std::in_place, std::forward<Value>(value)...) {}
 
-  /// A value, or an error.
+  /// Constructs a result from a value or from an error.
   template <class U = stored>
     requires(!std::is_void_v<T> && !core::is_result<std::remove_cvref_t<U>> &&
              !std::is_same_v<std::remove_cvref_t<U>, std::error_code> &&
@@ -55,7 +55,7 @@ class [[nodiscard("a result tells whether the wait has failed")]] result {
   result(std::error_code error) noexcept : category_(&error.category()), code_(error.value()) {}
   result(errc error) noexcept : result(make_error_code(error)) {}
 
-  /// A result that holds what the awaited work threw; its error() is errc::failed.
+  /// Returns a result that holds the exception of the awaited work; its error() is errc::failed.
   static result failure(std::exception_ptr thrown) {
     result made(errc::failed);
     made.thrown_ = std::move(thrown);
@@ -66,7 +66,7 @@ class [[nodiscard("a result tells whether the wait has failed")]] result {
   [[nodiscard]] bool has_value() const noexcept { return value_.has_value(); }
   explicit operator bool() const noexcept { return has_value(); }
 
-  /// The value: asserted in debug builds.
+  /// The value. A debug build asserts that there is one.
   stored& operator*() & noexcept {
     WEIR_ASSERT(has_value(), "a result without a value was dereferenced");
     return *value_;
@@ -77,7 +77,7 @@ class [[nodiscard("a result tells whether the wait has failed")]] result {
   }
   stored&& operator*() && noexcept { return std::move(**this); }
 
-  /// The value's members.
+  /// Accesses a member of the value. A debug build asserts that there is one.
   stored* operator->() noexcept { return &**this; }
   const stored* operator->() const noexcept { return &**this; }
 
@@ -107,7 +107,7 @@ class [[nodiscard("a result tells whether the wait has failed")]] result {
     return category_ != nullptr ? std::error_code(code_, *category_) : std::error_code();
   }
 
-  /// What a future has thrown; null for every other failure.
+  /// The exception, if the failure is one; null for every other failure.
   [[nodiscard]] std::exception_ptr exception() const noexcept { return thrown_; }
 
  private:
@@ -116,7 +116,7 @@ class [[nodiscard("a result tells whether the wait has failed")]] result {
     if (!has_value()) throw std::system_error(error());
   }
 
-  // Not a std::error_code, which takes a call to make and leaves a hole where a small value fits.
+  // The two members of a std::error_code: to construct one takes a call, and its padding is where a small value fits.
   const std::error_category* category_ = nullptr;
   std::exception_ptr thrown_;
   int code_ = 0;

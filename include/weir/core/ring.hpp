@@ -1,7 +1,7 @@
 #pragma once
 
-// An intrusive circular list: constant time at both ends and in the middle, one pointer large.
-// T has members `T* next` and `T* prev`; prev is null while the element is in no ring.
+// An intrusive circular list, one pointer in size, with constant-time operations at both ends and in the middle. T has
+// members `T* next` and `T* prev`; prev is null while the element is in no ring.
 
 namespace weir::core {
 
@@ -12,7 +12,7 @@ class ring {
   [[nodiscard]] T* front() const noexcept { return head_; }
   [[nodiscard]] static bool linked(const T& element) noexcept { return element.prev != nullptr; }
 
-  /// The one behind `element`, null behind the last.
+  /// The element behind `element`; null behind the last.
   [[nodiscard]] T* after(const T& element) const noexcept { return element.next == head_ ? nullptr : element.next; }
 
   void push_back(T& element) noexcept {
@@ -42,14 +42,14 @@ class ring {
     element.next = element.prev = nullptr;
   }
 
-  /// Null if there is none.
+  /// Removes and returns the first element; null if the ring is empty.
   T* pop_front() noexcept {
     T* first = head_;
     if (first != nullptr) remove(*first);
     return first;
   }
 
-  /// Puts all of `other` behind what is here.
+  /// Moves all elements of `other` to the end of this ring.
   void append(ring& other) noexcept {
     if (other.head_ == nullptr) return;
     if (head_ == nullptr) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Of each thread: the owner of the task that it runs, so that a blocking wait in a function that the task calls knows
-// who waits. What runs inside the task's calls without belonging to it has none.
+// The owner of the task that a thread runs: a blocking wait in a function that the task calls waits as this owner. Code
+// that runs inside such a call without belonging to the task has no owner.
 
 #include <cstdint>
 #include <utility>
@@ -11,14 +11,14 @@
 
 namespace weir::core {
 
-/// By value: the code that runs here may outlive the context of the task. 0: none.
+/// The value of an owner_id; 0: none. It is a copy: the code that runs here may outlive the context of the task.
 struct WEIR_SHARED running_owner {
   std::uint64_t value;
 
   static std::uint64_t& current() noexcept { return platform::local<running_owner>().value; }
 };
 
-/// While it lives, this thread runs for that owner.
+/// While it exists, this thread runs for that owner.
 class running_for {
  public:
   explicit running_for(std::uint64_t owner) noexcept : before_(std::exchange(running_owner::current(), owner)) {}

@@ -1,6 +1,6 @@
 #pragma once
 
-// A lock for a few instructions, for executors and timers. std::lock_guard works with it.
+// A lock that executors and timers hold for a few instructions. std::lock_guard works with it.
 
 #include <weir/core/atomic.hpp>
 
@@ -12,10 +12,10 @@ class spin_lock {
     if (!try_lock()) wait_and_lock();
   }
 
-  // acquire: pairs with the store in unlock
+  // acquire: pairs with the store in unlock()
   bool try_lock() noexcept { return !held_.exchange(true, std::memory_order_acquire); }
 
-  void unlock() noexcept { held_.store(false, std::memory_order_release); }  // release: pairs with try_lock
+  void unlock() noexcept { held_.store(false, std::memory_order_release); }  // release: pairs with try_lock()
 
  private:
   [[gnu::noinline]] void wait_and_lock() noexcept {

@@ -1,8 +1,8 @@
 #pragma once
 
-// Staged operations: those that are not over when their wait is decided. A select then withdraws its other branches; a
-// condition locks its mutex again, looks at its predicate, and may wait once more. Such an operation has, besides the
-// functions of core/operation.hpp:
+// Staged operations have more to do when their wait is decided: a select withdraws its other branches; a condition
+// locks its mutex again, checks its predicate, and may wait once more. In addition to the functions of
+// core/operation.hpp such an operation has:
 //
 //   on_queued(node)                  called by the starter once the node is queued, before the owner can be notified:
 //                                    condition unlocks its mutex here.
@@ -10,13 +10,12 @@
 //                                    `winner` is the waiter that was decided; null if the wait was given up. False: the
 //                                    next stage has to wait too, and its completion runs node.wait.
 //   on_resumed(node, verdict)        called by the owner, in its own context. True: it waits once more. An operation
-//   that
-//                                    may answer so declares `static constexpr bool repeats = true`.
-//   cancel_stage(node)               the owner is going away: withdraws the wait that on_decided began. True if it was
-//                                    still queued.
-//   outcome(node, verdict)           what the stages have come to. give_back is called whatever this is.
+//                                    that may return true declares `static constexpr bool repeats = true`.
+//   cancel_stage(node)               called if the owner is being destroyed: withdraws the wait that on_decided began.
+//                                    True if it was still queued.
+//   outcome(node, verdict)           returns the outcome of all stages. give_back is called whatever this is.
 //
-// stages<Op> answers for every operation, so that wait/wait_state.hpp asks no questions.
+// stages<Op> works for every operation, so that wait/wait_state.hpp has no special cases.
 
 #include <concepts>
 
@@ -38,12 +37,12 @@ concept staged =
       { op.outcome(node, verdict) } noexcept -> std::same_as<outcome>;
     };
 
-/// For an owner that cannot be withdrawn between two waits of one operation. An Asio handler can be, by its slot.
+/// For an owner that cannot give up between two waits of one operation. An Asio handler can, by its slot.
 struct never_withdrawn {
   bool operator()() const noexcept { return false; }
 };
 
-/// An operation of one stage: it is over when it is decided.
+/// An operation of one stage: it is complete when it is decided.
 template <class Op>
 struct stages {
   using node = typename Op::node;
@@ -68,7 +67,7 @@ template <staged Op>
 struct stages<Op> {
   using node = typename Op::node;
   using claim = settling_claim;
-  using starting = flat_loop::scope;  // what on_queued lets through without an executor runs after the start
+  using starting = flat_loop::scope;  // waiters without an executor that on_queued grants resume after the start
 
   static constexpr bool several = true;
   static constexpr bool repeats = requires { Op::repeats; };
@@ -81,8 +80,8 @@ struct stages<Op> {
     };
   }
 
-  /// By the owner, in its own context, once it was notified. True: it waits again, will be notified by `notify`, and
-  /// must not touch the wait. False: the outcome stands.
+  /// Called by the notified owner, in its own context. True: it waits again, will be notified by `notify`, and must not
+  /// touch the wait. False: the outcome stands.
   template <class Wait, class Withdrawn>
   static bool wait_again([[maybe_unused]] Wait& wait, [[maybe_unused]] work::function notify,
                          [[maybe_unused]] Withdrawn withdrawn) noexcept {

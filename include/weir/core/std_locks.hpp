@@ -1,16 +1,16 @@
 #pragma once
 
-// The standard lock classes call m.lock() and discard what it returns. For a weir mutex that is an operation, so that
-// nothing would be locked and the critical section would run unprotected. Here these classes are specialized for weir's
-// mutexes, only to refuse them: with a compile error that states what to write instead.
+// The standard lock classes call m.lock() and discard what it returns. For a weir mutex that is an operation: nothing
+// would be locked, and the critical section would run unprotected. This file specializes these classes for weir's
+// mutexes, only to refuse them with a compile error that states what to write instead.
 
 #include <mutex>
 #include <shared_mutex>
 
 namespace weir::core {
 
-/// True for a mutex whose lock() returns an operation. Each of them states it, since a question to the type itself
-/// would not compile for the std::unique_lock of an incomplete type.
+/// True for a mutex whose lock() returns an operation. Each such mutex specializes it: a requires-expression would not
+/// compile for the std::unique_lock of an incomplete type.
 template <class Mutex>
 inline constexpr bool locks_by_operation = false;
 
@@ -67,7 +67,7 @@ class std::scoped_lock<Mutex> : weir::core::refused_lock<Mutex> {
   using weir::core::refused_lock<Mutex>::refused_lock;
 };
 
-/// Several mutexes, at least one of them weir's.
+/// Refuses several mutexes if at least one of them is weir's.
 template <class First, class Second, class... More>
   requires weir::core::any_locks_by_operation<First, Second, More...>
 class std::scoped_lock<First, Second, More...> : weir::core::refused_lock<First, Second, More...> {

@@ -1,7 +1,7 @@
 #pragma once
 
-// What every synchronizer is made of: a state word that is also its lock, and a queue of waiters; with the
-// members that all of them share. A synchronizer derives from it and adds what its own bits mean.
+// The base of every synchronizer: a state word that is also its lock, a queue of waiters, and the members that all
+// synchronizers share. A synchronizer derives from it and defines the meaning of its own bits.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,30 +16,30 @@ namespace weir::core {
 struct admission;
 
 /// state_:
-///   bit 0   locked   somebody works on the queue. Every fast path that meets it goes the slow way, so the
-///                    holder alone changes the word, and one store publishes the new state and unlocks
-///   bit 1   queued   the queue is not empty: kept so by unlocking
-///   bit 2   closed   for ever
-///   above   the synchronizer's own
+///   bit 0   locked   a thread works on the queue. Every fast path that sees it takes the slow path, so only the holder
+///                    changes the word, and one store publishes the new state and unlocks
+///   bit 1   queued   the queue is not empty: updated by unlocking
+///   bit 2   closed   never cleared
+///   above            defined by the synchronizer
 ///
-/// Why nothing is touched too late: unlocking is the last touch of everyone who locks, and it is the same
-/// store that publishes what a waiter could take. Who then destroys the object takes it from nobody.
+/// No use after free: unlocking is a thread's last access, and the same store publishes the new state. A waiter that
+/// sees the new state may destroy the object at once.
 class synchronizer {
  public:
   synchronizer(const synchronizer&) = delete;
   synchronizer& operator=(const synchronizer&) = delete;
 
-  /// Operations queued now: a reading, no lock.
+  /// The number of queued operations, read without the lock: it may be out of date at once.
   [[nodiscard]] std::size_t waiting() const noexcept { return queue_.size(); }
 
-  /// Withdraws every queued operation: it gets errc::cancelled. How many.
+  /// Cancels every queued operation, which fails with errc::cancelled. Returns how many it cancelled.
   std::size_t cancel_all() noexcept {
     completion done;
     locked lock(*this);
     return complete_all(lock, outcome::cancelled, done);
   }
 
-  /// Every queued operation, and every later one, gets errc::closed.
+  /// Closes: every queued operation, and every later one, fails with errc::closed.
   void close() noexcept {
     completion done;
     locked lock(*this);
@@ -64,13 +64,13 @@ class synchronizer {
     critical_section& operator=(const critical_section&) = delete;
     ~critical_section() {
       state = object_.queue_.empty() ? state & ~queued_bit : state | queued_bit;
-      // release: pairs with the acquire of every fast path and of lock(). The last touch of the object.
+      // release: pairs with the acquire of every fast path and of lock(). This is the last access to the object.
       object_.state_.store(state, std::memory_order_release);
     }
 
     [[nodiscard]] bool closed() const noexcept { return (state & closed_bit) != 0; }
 
-    word state;  // never with locked_bit
+    word state;  // locked_bit is never set in it
 
    private:
     synchronizer& object_;
@@ -81,10 +81,10 @@ class synchronizer {
 
   ~synchronizer() { WEIR_ASSERT(queue_.empty(), "the destructor of a synchronizer must begin with shut()"); }
 
-  /// What the destructor of each synchronizer begins with, while all of it is still there: closes, then waits for those
-  /// whose claim was won elsewhere to unlink themselves. They run no user code before.
+  /// Called first in the destructor of each synchronizer, while its members still exist: closes, then waits until the
+  /// waiters that were decided elsewhere are withdrawn. No user code runs before that.
   void shut() noexcept {
-    if ((load() & (locked_bit | queued_bit)) == 0) return;  // nobody is there: this sees the last touch of each
+    if ((load() & (locked_bit | queued_bit)) == 0) return;  // not in use: load() sees the last access of each thread
     close();
     for (platform::spinner spin;; spin.step()) {
       locked lock(*this);
@@ -92,30 +92,30 @@ class synchronizer {
     }
   }
 
-  // acquire: what was done before the state was published is visible to who acts on it (G10)
+  // acquire: pairs with the stores that publish the state; what was done before them is visible to the caller (G10)
   [[nodiscard]] word load() const noexcept { return state_.load(std::memory_order_acquire); }
 
-  /// One step of a fast path, from a state that was seen to one that follows.
+  /// One step of a fast path: from the state that was seen to the next one.
   bool advance(word& seen, word next) noexcept {
-    // acq_rel: acquire as load(); release publishes what its caller did before (G10). A failure is looked at again.
+    // acq_rel: acquire as in load(); release publishes what the caller did before (G10). acquire on failure: as load()
     return state_.compare_exchange_strong(seen, next, std::memory_order_acq_rel, std::memory_order_acquire);
   }
 
-  /// Unless it has lost meanwhile. In a wait with one decider that cannot be.
+  /// Queues the waiter; `lost` if its wait is decided already (impossible for deciders::lock_holder).
   answer enqueue(locked&, waiter& last) noexcept {
     if (last.wait->decided()) return answer::lost;
     queue_.push(last);
     return answer::queued;
   }
 
-  /// The same, ahead of all others.
+  /// Queues the waiter ahead of all others.
   answer enqueue_first(locked&, waiter& first) noexcept {
     if (first.wait->decided()) return answer::lost;
     queue_.push_front(first);
     return answer::queued;
   }
 
-  /// Claim first, then take: `take(waiter)` is called only if this call has decided the waiter, and granted it.
+  /// Decides first, then takes: calls `take(waiter)` only if this call has decided the wait, and granted it.
   template <class Node, class Take>
   static answer decide(Node& waiting, outcome verdict, Take take) noexcept {
     const answer decided = waiting.decide(verdict);
@@ -123,16 +123,16 @@ class synchronizer {
     return decided;
   }
 
-  /// Hands the queue what there is: grants from the head while `left()` says that there is something, and
-  /// `grant(waiter)` that it can be done. `grant` asks whether what is there is enough, then decides the waiter,
-  /// then takes: `answer::not_ready` ends the serving, so that nothing overtakes the head.
+  /// Serves the queue from its head while `left()` is true and `grant(waiter)` does not return not_ready. `grant`
+  /// checks whether enough is left, then decides the wait, then takes; not_ready ends the serving, so that no waiter
+  /// overtakes the head.
   template <class Left, class Grant>
   void serve(locked&, completion& done, Left left, Grant grant) noexcept {
     if (queue_.empty() || !left()) return;
     queue_.for_each_undecided([&](waiter& first) {
       const answer given = grant(first);
       if (given == answer::done) detach(first, done);
-      return given != answer::not_ready && left();  // so that whom nothing is left for is not even looked at
+      return given != answer::not_ready && left();  // stops before it touches a waiter that cannot be granted
     });
   }
   template <class Grant>
@@ -140,8 +140,8 @@ class synchronizer {
     serve(lock, done, [] { return true; }, grant);
   }
 
-  /// The same in three answers: `left()` whether there is anything to grant, `fits(waiter)` whether it is enough for
-  /// this one, `take(waiter)` to take it.
+  /// Serves the queue by three functions: `left()` returns whether anything is left to grant, `fits(waiter)` whether it
+  /// is enough for this waiter, and `take(waiter)` takes it.
   template <class Node, class Left, class Fits, class Take>
   void serve(locked& lock, completion& done, Left left, Fits fits, Take take) noexcept {
     serve(lock, done, left, [&](waiter& first) noexcept {
@@ -150,10 +150,10 @@ class synchronizer {
     });
   }
 
-  /// For a `serve` in which anything that is left is enough.
+  /// The `fits` of a synchronizer where anything that is left is enough.
   static constexpr auto anyone = [](const waiter&) noexcept { return true; };
 
-  /// The first that is queued and whose claim nobody has won. Null: there is none.
+  /// The first queued waiter whose wait is undecided; null if there is none.
   waiter* first_undecided(locked&) noexcept {
     waiter* found = nullptr;
     queue_.for_each_undecided([&](waiter& first) {
@@ -172,10 +172,10 @@ class synchronizer {
     });
   }
 
-  /// False: it was not queued any more. What stands behind it may be due now: serve afterwards.
+  /// Removes a waiter from the queue; the caller then serves the waiters behind it. False: it was not queued any more.
   bool unlink(locked&, waiter& queued) noexcept { return queue_.remove(queued); }
 
-  /// Decides all that are queued. How many of them this call decided.
+  /// Decides every queued wait. Returns how many this call decided.
   std::size_t complete_all(locked&, outcome verdict, completion& done) noexcept {
     std::size_t decided = 0;
     queue_.for_each_undecided([&](waiter& queued) {
@@ -193,7 +193,7 @@ class synchronizer {
 
   [[gnu::noinline]] word lock() noexcept {
     for (platform::spinner spin;; spin.step()) {
-      word seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange below confirms it
+      word seen = state_.load(std::memory_order_relaxed);  // relaxed: the compare-exchange acquires
       if ((seen & locked_bit) != 0) continue;
       // acquire: pairs with the store in ~critical_section
       if (state_.compare_exchange_weak(seen, seen | locked_bit, std::memory_order_acquire, std::memory_order_relaxed))

@@ -1,6 +1,7 @@
 #pragma once
 
-// What a task tells whoever has started it: what it threw, and that it has ended. What it returned stays in its frame.
+// task_end: how a task notifies its starter of an exception, and of its end. The value that it returned stays in its
+// frame.
 
 #include <coroutine>
 #include <exception>
@@ -14,22 +15,22 @@ class task_end {
   task_end(const task_end&) = delete;
   task_end& operator=(const task_end&) = delete;
 
-  /// By a task that throws, before it ends.
+  /// Called by a task that throws, before it ends.
   virtual void failed(std::exception_ptr thrown) noexcept = 0;
 
-  /// Answers what the thread is to resume next. It may destroy the task.
+  /// Called when the task has ended. Returns the coroutine that the thread resumes next. May destroy the task.
   virtual std::coroutine_handle<> ended() noexcept { return std::noop_coroutine(); }
 
  protected:
   ~task_end() = default;
 };
 
-/// Of somebody who waits for the end, and then rethrows.
+/// For a starter that waits for the end and then rethrows the exception.
 class task_outcome : public task_end {
  public:
   void failed(std::exception_ptr thrown) noexcept final { thrown_ = std::move(thrown); }
 
-  /// After the end.
+  /// Called after the end.
   void rethrow_failure() const {
     if (thrown_) std::rethrow_exception(thrown_);
   }

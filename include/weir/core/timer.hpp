@@ -1,6 +1,6 @@
 #pragma once
 
-// What a time limit stores, and what measures it. The wheel behind it is run/timers.hpp.
+// The timer that a time limit stores, and the source that measures it. The timer wheel is in run/timers.hpp.
 
 #include <cstdint>
 
@@ -11,15 +11,18 @@ namespace weir::core {
 using time_point = std::chrono::steady_clock::time_point;
 using duration = std::chrono::steady_clock::duration;
 
-/// Armed at most once at a time. When it expires the source calls `claim` under its own lock. That says null if it has
-/// lost; or the timer has decided something, its owner cannot go away, and what that says is called under no lock.
+/// A timer is armed at most once at a time. When it expires, its source calls `claim` under the source's lock. That
+/// returns null if the timer lost (its owner may be gone), else a function to call after unlocking, until which the
+/// owner exists.
 struct timer {
   using fire_function = void (*)(timer&) noexcept;
   using claim_function = fire_function (*)(timer&) noexcept;
 
-  timer* next = nullptr;  // for the source, with what follows
+  // Used by the source.
+  timer* next = nullptr;
   timer* prev = nullptr;
   std::uint64_t place = 0;
+
   claim_function claim = nullptr;
 };
 
@@ -27,8 +30,8 @@ class timer_source {
  public:
   virtual time_point now() noexcept = 0;
   virtual void arm(timer& armed, time_point deadline) noexcept = 0;
-  /// When it returns, the source does not touch the timer any more, unless its claim has won. False: it
-  /// was not armed (any more).
+  /// When it returns, the source does not touch the timer any more, unless `claim` has won. False: it was not armed, or
+  /// not any more.
   virtual bool disarm(timer& armed) noexcept = 0;
 
   timer_source() = default;

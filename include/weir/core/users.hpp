@@ -1,6 +1,6 @@
 #pragma once
 
-// How many use something that they share, and which of them is the last.
+// A reference count: it counts the users of a shared object and finds the last one.
 
 #include <weir/core/atomic.hpp>
 
@@ -10,18 +10,20 @@ class users {
  public:
   explicit users(int count) noexcept : count_(count) {}
 
-  /// By one of them, for another one.
-  void add() noexcept { count_.fetch_add(1, std::memory_order_relaxed); }  // relaxed: its caller uses it already
+  /// Called by a user, for another one.
+  void add() noexcept { count_.fetch_add(1, std::memory_order_relaxed); }  // relaxed: the caller is a user already
 
-  /// By one of them: nobody else is left, and nobody who could add one.
+  /// Called by a user. True: it is the only one, so no other can be added meanwhile.
   [[nodiscard]] bool alone() const noexcept {
-    return count_.load(std::memory_order_acquire) == 1;  // acquire: the last sees all that the others did
+    return count_.load(std::memory_order_acquire) ==
+           1;  // acquire: pairs with leave(); the last user sees all that the others did
   }
 
-  /// By one that leaves. True: it was the last, and destroys what they shared.
+  /// Called by a user that leaves. True: it was the last, and destroys the shared object.
   bool leave() noexcept {
-    if (alone()) return true;                                    // which needs no atomic step
-    return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;  // acq_rel: release for the last, acquire as the last
+    if (alone()) return true;  // saves the read-modify-write
+    // acq_rel: release publishes to the last user what this one did; acquire is for the last itself
+    return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 
  private:

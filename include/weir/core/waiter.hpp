@@ -1,8 +1,8 @@
 #pragma once
 
-// A waiter is one wait's place in one queue: an intrusive node that lives in the coroutine frame, on the
-// blocked thread's stack or in the state of a callback. The queue only links it. A wait has one waiter for
-// each object that it waits for, and one claim for all of them.
+// A waiter is the entry of one wait in one synchronizer's queue: an intrusive node in the coroutine frame, on the stack
+// of the blocked thread or in the state of a callback. The queue only links it. A wait has one waiter for each object
+// that it waits for, and one claim for all of them.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,24 +13,24 @@
 
 namespace weir::core {
 
-/// What starting a wait can answer.
+/// What starting a wait can return.
 enum class answer : std::uint8_t {
-  done,       ///< decided by this call: the claim has the outcome
-  queued,     ///< the owner will be told, perhaps before this is read
-  not_ready,  ///< asked not to queue, and there is nothing to take now
-  lost,       ///< decided by somebody else meanwhile: nothing was taken, nothing is queued
+  done,       ///< this call decided the wait: the claim has the outcome
+  queued,     ///< the owner will be notified, perhaps before the caller reads this
+  not_ready,  ///< the call must not queue, and the wait cannot be decided now
+  lost,       ///< another party decided the wait meanwhile: nothing was taken, nothing is queued
 };
 
 struct waiter {
-  waiter() noexcept {}               // NOLINT: `wait` is set when it asks, `next` when it is queued
-  waiter(const waiter&) noexcept {}  // NOLINT: moved only before it waits, when there is nothing to move
+  waiter() noexcept {}               // NOLINT: `wait` is set before try_now, `next` when it is queued
+  waiter(const waiter&) noexcept {}  // NOLINT: copied only before the wait starts, when there is nothing to copy
   waiter& operator=(const waiter&) = delete;
 
   waiter* next;
-  waiter* prev = nullptr;  // as long as it is in no queue
+  waiter* prev = nullptr;  // null while it is in no queue
   claim* wait;
 
-  /// Claim first, then take: what this waiter is to get is its own only once this says done.
+  /// Decides the wait. The caller takes for this waiter only after this has returned done.
   answer decide(outcome verdict) noexcept {
     if (!wait->decide(verdict)) return answer::lost;
     wait->won_by(*this);
@@ -38,18 +38,17 @@ struct waiter {
   }
 };
 
-/// First come, first served. Every member but size() needs the lock of the object that it belongs to.
+/// A FIFO queue. Every member but size() needs the lock of the object that it belongs to.
 ///
-/// I1  A waiter is linked here from the moment it is queued until it is decided under the lock or, if its
-///     claim was won elsewhere, until that winner withdraws it. So an object whose queue is empty under
-///     the lock is touched by no timer, stop callback or ticket any more.
+/// I1  A waiter is linked here from when it is queued until it is decided under the lock or, if it was decided
+///     elsewhere, until the party that decided it withdraws it. So if the queue is empty under the lock, no timer, stop
+///     callback or ticket touches the object any more.
 class wait_queue {
  public:
   [[nodiscard]] bool empty() const noexcept { return waiters_.empty(); }
 
-  [[nodiscard]] std::size_t size() const noexcept {
-    return size_.load(std::memory_order_relaxed);
-  }  // relaxed: a reading
+  // relaxed: only informs, and orders nothing
+  [[nodiscard]] std::size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
 
   void push(waiter& last) noexcept {
     waiters_.push_back(last);
@@ -61,7 +60,7 @@ class wait_queue {
     count(+1);
   }
 
-  /// False: it is not queued (any more).
+  /// False: it is not queued, or not any more.
   bool remove(waiter& queued) noexcept {
     if (!ring<waiter>::linked(queued)) return false;
     waiters_.remove(queued);
@@ -69,15 +68,16 @@ class wait_queue {
     return true;
   }
 
-  /// Calls visit(waiter) from the head for each whose claim nobody has won yet, until it says false. It may
-  /// remove the one that it is called with. The others are left to their winners (I1).
+  /// Calls visit(waiter) for each undecided waiter, from the head, until it returns false. It may remove the waiter
+  /// that it is called with. Decided waiters are left to the parties that decided them (I1).
   template <class Visit>
   void for_each_undecided(Visit visit) noexcept {
     for (waiter* at = waiters_.front(); at != nullptr;) {
       waiter* next = waiters_.after(*at);
       fetch_behind(*at);
       if (!at->wait->decided() && !visit(*at)) {
-        // For the next time: who comes then will be run soon after. Two ahead: what was done here touches the next.
+        // For the next release: `next` is in a cache by now, so fetch the waiter after it, with the lines around it.
+        // W4, from 1,000 to 1,000,000 waiters: +37 → +10 ns (AMD EPYC; decision 0009).
         if (next != nullptr) platform::prefetch_around(next->next);
         return;
       }
@@ -86,7 +86,9 @@ class wait_queue {
   }
 
  private:
-  /// The next; and by a guess one far behind, with its claim: until that is the next it will have come.
+  /// Prefetches the next waiter: W7 release 97 → 68 ns, together with work_list::pop_front(). And, if waiters were
+  /// allocated back to back, the 16th after this one with its claim: W7 release 110 → 74 ns, W9a with 1,000,000 timers
+  /// 561 → 469 ns, W4 with 1,000,000 waiters 52 → 48 ns (Sapphire Rapids; decision 0009).
   static void fetch_behind(const waiter& at) noexcept {
     platform::prefetch(at.next);
     platform::prefetch_far(&at, &at, at.next);
@@ -94,7 +96,7 @@ class wait_queue {
   }
 
   void count(std::ptrdiff_t change) noexcept {
-    // relaxed: written under the lock only
+    // relaxed: written only under the lock, which orders the writes
     size_.store(size_.load(std::memory_order_relaxed) + static_cast<std::size_t>(change), std::memory_order_relaxed);
   }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Work is what an executor runs: an intrusive node that lives in the coroutine frame or operation state it
-// belongs to, so that scheduling allocates nothing.
+// Work is what an executor runs: an intrusive node in the coroutine frame or operation state that it belongs to, so
+// that scheduling allocates nothing.
 
 #include <utility>
 
@@ -9,47 +9,48 @@
 
 namespace weir {
 
-/// From post() until run() is entered the link belongs to the executor. run() may destroy the work.
+/// One item of work. From post() until run() is entered, `next` belongs to the executor. run() may destroy the work.
 class work {
  public:
-  /// How it is run.
+  /// The function that run() calls.
   using function = void (*)(work&) noexcept;
 
-  /// Says what to run, now or later, before it is posted.
-  work() noexcept {}  // NOLINT: says nothing until somebody sets both members, which keeps the fast paths short
-  explicit work(function entry) noexcept : run_(entry) {}  // NOLINT: so is `next`
-  work(const work& other) noexcept : run_(other.run_) {}   // NOLINT: in no list
+  /// Sets the function, now or at the latest before the work is posted.
+  work() noexcept {}  // NOLINT: both members are set before they are read, which keeps the fast paths short
+  explicit work(function entry) noexcept : run_(entry) {}  // NOLINT: `next` is set by the list
+  work(const work& other) noexcept : run_(other.run_) {}   // NOLINT: the copy is in no list
   work& operator=(const work&) = delete;
 
-  /// By the executor, once for each time that it was posted.
+  /// Called by the executor, once for each post().
   void run() noexcept { run_(*this); }
 
-  /// For the executor's list.
+  /// The link of the executor's list.
   work* next;
 
  protected:
   function run_;
 };
 
-/// First in, first out.
+/// A FIFO list of work.
 class work_list {
  public:
   work_list() noexcept = default;
   work_list(const work_list&) = delete;
   work_list& operator=(const work_list&) = delete;
 
-  /// The first, or null.
+  /// The first item; null if the list is empty.
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
   [[nodiscard]] work* front() const noexcept { return first_; }
 
-  /// Behind all others. It is in no other list.
+  /// Adds work, which is in no other list, at the end.
   void push_back(work& item) noexcept {
     item.next = nullptr;
     (first_ == nullptr ? first_ : last_->next) = &item;
     last_ = &item;
   }
 
-  /// Null if there is none.
+  /// Removes and returns the first item; null if the list is empty. Prefetches the next one: W7 release 97 → 68 ns,
+  /// together with the next waiter of a queue (decision 0009).
   work* pop_front() noexcept {
     work* item = first_;
     if (item != nullptr) {
@@ -59,7 +60,7 @@ class work_list {
     return item;
   }
 
-  /// Puts all of `other` behind what is here.
+  /// Moves all of `other` to the end of this list.
   void append(work_list& other) noexcept {
     if (other.first_ == nullptr) return;
     (first_ == nullptr ? first_ : last_->next) = other.first_;
@@ -67,7 +68,7 @@ class work_list {
     other.first_ = nullptr;
   }
 
-  /// False: it is not here. Looks from the front: for what is done once in a while.
+  /// Removes an item by a search from the front: only for rare cases. False: it is not here.
   bool remove(const work& item) noexcept {
     work* before = nullptr;
     for (work* at = first_; at != nullptr; before = std::exchange(at, at->next)) {
@@ -81,7 +82,7 @@ class work_list {
 
  private:
   work* first_ = nullptr;
-  work* last_ = nullptr;  // means nothing while there is no first
+  work* last_ = nullptr;  // meaningless while first_ is null
 };
 
 }  // namespace weir
