@@ -17,7 +17,7 @@
 //
 // Optional:
 //   node.enter(context&)     called before try_now with the context of the caller.
-//   take_along()             called if the wait will outlive the expression: moves arguments held by reference in.
+//   take_along()             called if the wait will outlive the expression: moves in arguments held by reference.
 //   unused()                 called if the wait has failed: releases arguments, since a ticket may keep the operation.
 //
 // All but take are noexcept, may be called from any thread, and call no user code under a lock. An operation with more

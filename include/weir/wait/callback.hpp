@@ -1,7 +1,7 @@
 #pragma once
 
-// Waiting by callback: start(callback) and the ticket that withdraws it. One allocation holds both; the callback and
-// its captures are destroyed when it has returned, the rest when the ticket is gone too.
+// Waits with a callback: start(callback), and the ticket that cancels the wait. One allocation holds the operation and
+// the callback. The callback and its captures are destroyed when it has returned, the rest when the ticket is gone too.
 
 #include <cstdint>
 #include <exception>
@@ -18,7 +18,7 @@ namespace weir {
 
 namespace wait {
 
-/// What a ticket knows of a started operation, whatever its type.
+/// The part of a started operation that its ticket uses, independent of the type of the operation.
 class started {
  public:
   started(const started&) = delete;
@@ -29,9 +29,8 @@ class started {
   }
 
   bool cancel() noexcept { return cancel_(*this); }
-  [[nodiscard]] bool done() const noexcept {
-    return done_.load(std::memory_order_acquire);
-  }  // acquire: pairs with entered()
+  // acquire: pairs with entered()
+  [[nodiscard]] bool done() const noexcept { return done_.load(std::memory_order_acquire); }
 
  protected:
   using cancel_function = bool (*)(started&) noexcept;
@@ -52,10 +51,10 @@ class started {
 
 }  // namespace wait
 
-/// Withdraws an operation that was started with a callback. Dropping it withdraws nothing.
+/// Cancels an operation that was started with a callback. Destroying the ticket cancels nothing.
 class [[nodiscard("dropping a ticket withdraws nothing, but say so: std::ignore = ...")]] ticket {
  public:
-  /// Of nothing: done() is true.
+  /// Constructs a ticket of no operation: done() is true.
   ticket() noexcept = default;
   explicit ticket(wait::started& operation) noexcept : operation_(&operation), id_(owner_id::make().value()) {}
   ticket(ticket&& from) noexcept
@@ -70,13 +69,13 @@ class [[nodiscard("dropping a ticket withdraws nothing, but say so: std::ignore 
     if (operation_ != nullptr) operation_->drop();
   }
 
-  /// Unique in the program; 0 only for a ticket of nothing.
+  /// Unique in the program; 0 only for a ticket of no operation.
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
 
-  /// True: withdrawn by this call, and the callback gets errc::cancelled. False: it has its outcome already.
+  /// True: this call cancelled the wait, and the callback receives errc::cancelled. False: it has its outcome already.
   bool cancel() noexcept { return operation_ != nullptr && operation_->cancel(); }
 
-  /// The callback has been entered.
+  /// Whether the callback has been entered.
   [[nodiscard]] bool done() const noexcept { return operation_ == nullptr || operation_->done(); }
 
  private:
@@ -86,7 +85,7 @@ class [[nodiscard("dropping a ticket withdraws nothing, but say so: std::ignore 
 
 namespace wait {
 
-/// The executor may be destroyed before the callback has been called: then the callback is destroyed with it.
+/// True if the executor may be destroyed before the callback has been called: then it destroys the callback.
 template <class Where>
 inline constexpr bool may_end_first = requires { Where::may_end_first; };
 
@@ -107,7 +106,7 @@ class callback_wait final : private started,
     ticket issued(*self);
     try {
       self->begin();
-    } catch (...) {  // nothing has started: the ticket is the only user left
+    } catch (...) {  // nothing was started: the ticket is the only user left
       self->drop();
       throw;
     }
@@ -131,7 +130,7 @@ class callback_wait final : private started,
   static callback_wait& of(work& w) noexcept { return static_cast<callback_wait&>(static_cast<state&>(w)); }
 
   void begin() {
-    this->set_deciders(core::deciders::anybody);  // the ticket, from the moment that it exists
+    this->set_deciders(core::deciders::anybody);  // the ticket may decide the wait as soon as it exists
     if (!enlist()) {
       this->decide(core::outcome::cancelled);
       if constexpr (may_end_first<Where>) where_.end();
@@ -161,7 +160,7 @@ class callback_wait final : private started,
     }
   }
 
-  /// The ticket may outlive the executor.
+  /// Ends all use of the executor, which the ticket may outlive.
   void delist() noexcept {
     if constexpr (may_end_first<Where>) {
       where_.executor().delist(*this);
@@ -169,7 +168,7 @@ class callback_wait final : private started,
     }
   }
 
-  /// With its executor: an undelivered grant is given back.
+  /// Called if the executor is destroyed first: gives back a grant that was not delivered.
   void destroy_pending() noexcept {
     this->abandon(where_.executor());
     delist();
@@ -188,13 +187,13 @@ class callback_wait final : private started,
       self.delist();
       self.entered();
       (*self.callback_)(self.take_or_failure());  // a callback that throws terminates
-      self.callback_.reset();                     // before the ticket is asked for: the callback may own it
+      self.callback_.reset();                     // precedes drop(): the callback may own the ticket
       self.drop();
     };
     where_.executor().post(*this);
   }
 
-  /// What taking throws (no memory, an item that cannot be moved) is reported like a failure of the wait.
+  /// Reports an exception from take() (no memory, a move that throws) like a failure of the wait.
   result<typename state::value_type> take_or_failure() noexcept {
     try {
       return this->take_outcome();

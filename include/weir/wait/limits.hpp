@@ -1,6 +1,6 @@
 #pragma once
 
-// The limits that a wait can have, each a part that costs nothing where it is not used.
+// The limits of a wait: a time limit and a stop token. Each is a base class that costs nothing if it is not used.
 
 #include <cstdint>
 #include <limits>
@@ -18,7 +18,7 @@
 
 namespace weir::wait {
 
-/// What was said of a wait, as bits of one template parameter: each may be said once.
+/// The limits of a wait, and as_result(), as bits of one template parameter. Each may be used once.
 enum limits : unsigned {
   none = 0,
   within = 1,
@@ -26,12 +26,12 @@ enum limits : unsigned {
   stop_on = 4,
   as_result = 8,
   timed = within | until,
-  limited = timed | stop_on,      // somebody else than the object's lock holder can decide the wait
-  reports = limited | as_result,  // the outcome comes as a result
+  limited = timed | stop_on,      // parties other than the holder of the object's lock can decide the wait
+  reports = limited | as_result,  // the outcome is returned as a result
 };
 
-/// Any duration in ticks of the clock: never shorter than given, and at most what the clock can count. Not a number,
-/// and what is negative, is no time at all.
+/// Converts a duration to ticks of the clock: never shorter than `given`, and at most what the clock can count. NaN and
+/// negative durations become zero.
 template <class Rep, class Period>
 constexpr core::duration saturated(std::chrono::duration<Rep, Period> given) noexcept {
   using unit = std::ratio_divide<Period, core::duration::period>;
@@ -41,21 +41,21 @@ constexpr core::duration saturated(std::chrono::duration<Rep, Period> given) noe
   if (!(given.count() > Rep{})) return core::duration::zero();
   if constexpr (std::is_integral_v<Rep> && den <= most / num) {
     const auto count = static_cast<std::uintmax_t>(given.count());
-    const std::uintmax_t part =
-        (count % den * num + den - 1) / den;  // of a unit of `den`: count * num may be too large
+    // The remainder is scaled separately and rounded up: count * num could overflow.
+    const std::uintmax_t part = (count % den * num + den - 1) / den;
     if (count / den > (most - part) / num) return core::duration::max();
     return core::duration(static_cast<core::duration::rep>(count / den * num + part));
   } else {
     const long double ticks = static_cast<long double>(given.count()) * num / den;
-    const long double safe =
-        ticks + ticks * 4 * std::numeric_limits<double>::epsilon();  // three roundings may shorten it
+    // The margin compensates for three roundings, which may shorten it.
+    const long double safe = ticks + ticks * 4 * std::numeric_limits<double>::epsilon();
     if (safe >= static_cast<long double>(most)) return core::duration::max();
     return core::duration(static_cast<core::duration::rep>(safe) + 1);
   }
 }
 
-/// A deadline, described by within, until, or both. `within` alone is stored where the deadline will be: it is turned
-/// into one when the wait starts. That saves 8 bytes in each limited wait, and only longest() knows of it.
+/// A deadline, described by within, until or both. `within` alone is stored in at_, and becomes the deadline when the
+/// wait starts. That saves 8 bytes in each limited wait; only longest() knows of it.
 template <unsigned Said>
 class deadline : public core::timer {
  public:
@@ -64,7 +64,7 @@ class deadline : public core::timer {
 
   void enter(core::context& where) { source_ = where.executor.timers(); }
 
-  /// At the start of the wait: fixes the deadline. True: it has passed already. Throws if there are no timers.
+  /// Called when the wait starts: fixes the deadline. True: it has passed already. Throws if no timers can be started.
   bool expired_at_once() {
     if constexpr ((Said & wait::within) != 0) {
       const core::duration wanted = longest();
@@ -78,14 +78,14 @@ class deadline : public core::timer {
     }
   }
 
-  /// After expired_at_once(): whether the deadline has passed by now.
+  /// Called after expired_at_once(): whether the deadline has passed by now.
   bool expired() { return at_ <= since_epoch(); }
 
   void arm(claim_function at_expiry) noexcept {
     claim = at_expiry;
     source_->arm(*this, core::time_point(at_));
   }
-  /// False: it was not armed (any more).
+  /// False: it was not armed, or not any more.
   bool disarm() noexcept { return claim != nullptr && source_->disarm(*this); }
 
  protected:
@@ -122,7 +122,7 @@ class deadline : public core::timer {
   core::timer_source* source_ = nullptr;
 };
 
-/// The time limit of a wait: when it expires it gives the wait up.
+/// The time limit of a wait: when it expires, the wait is given up.
 template <unsigned Said, class Wait>
 class time_limit : public deadline<Said> {
  public:
@@ -130,8 +130,8 @@ class time_limit : public deadline<Said> {
   template <class Other>
   void take_over(time_limit<none, Other>&) noexcept {}
 
-  /// In two steps: under the lock of the timers it only decides. If it has won, the wait cannot go away, and the rest
-  /// is done under no lock.
+  /// Expiry has two steps. The first decides the wait, under the lock of the timers. If it has decided, the owner
+  /// cannot destroy the wait yet, and the second step completes it after that lock is released.
   void arm() noexcept {
     deadline<Said>::arm([](core::timer& expired) noexcept -> core::timer::fire_function {
       if (!wait_of(expired).decide_to_leave(core::outcome::timed_out)) return nullptr;
@@ -162,7 +162,7 @@ class time_limit<none, Wait> {
   void disarm() noexcept {}
 };
 
-/// The stop token of a wait: a stop request gives the wait up.
+/// The stop token of a wait: when a stop is requested, the wait is given up.
 template <bool Used, class Wait>
 class stop_limit {
  public:
@@ -194,7 +194,7 @@ class stop_limit<true, Wait> {
 
   struct on_stop {
     Wait* wait;
-    void operator()() const noexcept { wait->give_up(core::outcome::cancelled); }  // which destroys this object
+    void operator()() const noexcept { wait->give_up(core::outcome::cancelled); }  // may destroy this object
   };
 
   platform::stop_token token_;

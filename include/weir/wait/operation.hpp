@@ -1,13 +1,13 @@
 #pragma once
 
-// An operation: what to wait for, within which limits, how to wait. One sentence, read from left to right:
+// An operation describes what to wait for, its limits, and how to wait, from left to right:
 //
 //   co_await sem.acquire(2).within(50ms);
 //   sem.acquire(2).stop_on(token).wait();
 //   auto ticket = sem.acquire(2).start([](weir::result<> r) { … });
 //
-// Nothing happens until it is waited on. It is movable until then, and waited on once. It is its own
-// awaiter: a coroutine that waits holds nothing but the operation.
+// Nothing happens until it is waited on. It can be moved until then, and is waited on once. It is its own awaiter: a
+// waiting coroutine stores nothing but the operation.
 
 #include <coroutine>
 #include <exception>
@@ -34,7 +34,7 @@ namespace wait {
 template <class... Branch>
 class select_op;
 
-/// Where the owner goes on if nothing was said: in its own context, or if it knows none in the flat loop.
+/// The default place where the owner resumes: its own context or, if it has none, the flat loop.
 class own_context {
  public:
   void enter(core::context& where) noexcept { context_ = &where; }
@@ -42,17 +42,17 @@ class own_context {
     return context_ != nullptr ? context_->executor : executor_ref();
   }
   [[nodiscard]] const core::context* context() const noexcept { return context_; }
-  /// It has to be resumed there even if there was nothing to wait for.
+  /// Whether the owner has to be resumed there even if the wait is decided at once.
   [[nodiscard]] bool elsewhere() const noexcept { return context_ != nullptr && context_->away; }
   void arrived() noexcept {
-    if (elsewhere()) context_->away = false;  // a store would take its cache line from whoever wakes it next
+    if (elsewhere()) context_->away = false;  // a store would take the cache line from the party that wakes it next
   }
 
  private:
   core::context* context_ = nullptr;
 };
 
-/// What resume_on said.
+/// The place that resume_on named.
 class named_executor {
  public:
   explicit named_executor(executor_ref named) noexcept : executor_(named) {}
@@ -69,15 +69,15 @@ class named_executor {
   core::context* left_ = nullptr;
 };
 
-/// Where the executor is one that is copied: specialized, with a `type` like named_executor, by who knows it.
+/// Customization point: specialized for executors that are copied. `type` is a class like named_executor.
 template <class E>
 struct named_copy {};
 template <class E>
 concept copied_executor = requires { typename named_copy<E>::type; };
 
-/// What a front (core/front.hpp) sees of an operation.
+/// The access of a front (core/front.hpp) to an operation.
 struct for_front {
-  /// What was described, and where it goes on. It counts as waited on.
+  /// Returns the description; the operation then counts as waited on. where() returns where the owner resumes.
   template <class Operation>
   static typename Operation::state&& description(Operation& described) noexcept {
     return described.description();
@@ -86,7 +86,7 @@ struct for_front {
   static auto where(const Operation& described) noexcept {
     return described.where_;
   }
-  /// It outlives the expression that it was said in.
+  /// Prepares an operation that outlives the expression that describes it.
   template <class Operation>
   static Operation&& taking_along(Operation& described) noexcept {
     described.take_along();
@@ -99,22 +99,22 @@ struct for_front {
 
 }  // namespace wait
 
-/// Op is what its synchronizer says of it (core/operation.hpp); Limits and Where are what the caller has said.
+/// The description of one wait. Op is defined by the synchronizer (core/operation.hpp), Limits and Where by the caller.
 template <core::waitable Op, unsigned Limits = wait::none, class Where = wait::own_context>
 class [[nodiscard("an operation does nothing until it is waited on: co_await it, or call wait() or start()")]] operation
     : private wait::wait_state<Op, Limits> {
-  static constexpr bool moves = !std::is_same_v<Where, wait::own_context>;  // resume_on was said
+  static constexpr bool moves = !std::is_same_v<Where, wait::own_context>;  // resume_on was used
   static constexpr bool reports = (Limits & wait::reports) != 0;
 
  public:
-  /// What success yields, and what is waited with.
+  /// The type that success yields, and the base class that waits.
   using value_type = typename Op::value_type;
   using state = wait::wait_state<Op, Limits>;
 
-  /// What co_await and wait() give: the value, or for a limited operation a result.
+  /// What co_await and wait() return: the value, or a result if the operation is limited or as_result().
   using outcome_type = std::conditional_t<reports, result<value_type>, value_type>;
 
-  /// By a synchronizer: what to wait for, and what describes it.
+  /// Called by a synchronizer with what to wait for, and the arguments of its node.
   template <class... Described>
   explicit operation(Op op, Described&&... described) noexcept
       : state(std::move(op), std::forward<Described>(described)...) {}
@@ -128,9 +128,10 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
     if (this->phase_ == wait::phase::suspended) this->abandon(where_.executor());
   }
 
-  // Within which limits. Each may be said once.
+  // Limits. Each may be used once.
 
-  /// Gives up then: errc::timed_out. Counted from the start of the wait. Zero or less: now or never.
+  /// Limits the time of the wait, counted from its start: then it fails with errc::timed_out. With zero or less it
+  /// takes what is available at once, and never waits.
   template <class Rep, class Period>
   auto within(std::chrono::duration<Rep, Period> longest) && {
     auto limited = std::move(*this).template with<wait::within>();
@@ -138,14 +139,15 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
     return limited;
   }
 
-  /// Gives up then: errc::timed_out.
+  /// Sets the latest time of the wait: then it fails with errc::timed_out.
   auto until(std::chrono::steady_clock::time_point latest) && {
     auto limited = std::move(*this).template with<wait::until>();
     limited.limit_until(latest);
     return limited;
   }
 
-  /// Gives up when stop is requested: errc::cancelled. Already requested: never waits, and takes nothing.
+  /// The wait fails with errc::cancelled when a stop is requested. If it is requested already, the operation never
+  /// waits, and takes nothing.
   auto stop_on(platform::stop_token token) && {
     auto limited = std::move(*this).template with<wait::stop_on>();
     limited.limit_stop(std::move(token));
@@ -155,7 +157,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
   /// Reports a failure in a result instead of throwing it.
   auto as_result() && { return std::move(*this).template with<wait::as_result>(); }
 
-  /// The coroutine or callback goes on there, this one time, also if there was nothing to wait for.
+  /// The coroutine or callback resumes there, this one time, even if the wait is decided at once.
   template <executor E>
   auto resume_on(E& where) && {
     static_assert(!moves, "resume_on was said of this operation already");
@@ -168,15 +170,15 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
     using named = typename wait::named_copy<E>::type;
     return operation<Op, Limits, named>(description(), named(where));
   }
-  /// The same for the executor of an execution context (Asio's).
+  /// Resumes on the executor of an Asio execution context.
   template <core::front_context C>
   auto resume_on(C& context) && {
     return std::move(*this).resume_on(as_executor(core::front_tag(), context));
   }
 
-  // How to wait.
+  // Ways of waiting.
 
-  /// The same outcome, blocking this thread.
+  /// Blocks this thread, and has the same outcome as co_await.
   outcome_type wait() && {
     begin();
     core::context here({}, core::blocking_owner(), {});
@@ -193,14 +195,14 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
     return wait::callback_wait<Op, Limits, Where, Callback>::start(description(), where_, std::move(callback));
   }
 
-  /// Any completion token of Asio's, with <weir/asio.hpp> or <weir/boost_asio.hpp>.
+  /// Waits with any Asio completion token. Needs <weir/asio.hpp> or <weir/boost_asio.hpp>.
   template <class Token>
     requires core::completion_token<Token, operation>
   auto operator()(Token&& completes) && -> decltype(initiate(core::front_tag(), std::declval<operation>(),
                                                              std::declval<Token>())) {
     return initiate(core::front_tag(), std::move(*this), std::forward<Token>(completes));
   }
-  /// Anything else: a compile error that states what is missing or does not fit.
+  /// Refuses anything else with a compile error that states what is missing or does not fit.
   template <class Token>
   void operator()(Token&&) && {
     if constexpr (core::front_refuses<operation>) {
@@ -211,9 +213,9 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
     }
   }
 
-  // co_await, by a coroutine of any type.
+  // co_await, in a coroutine of any type.
 
-  /// By a coroutine type that knows where it runs, in its await_transform.
+  /// Called by the await_transform of a coroutine type that has a context.
   void enter(core::context& where) {
     state::enter(where);
     where_.enter(where);
@@ -296,9 +298,9 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
     owner_ = &sleeper;
     this->run_ = [](work& told) noexcept { static_cast<platform::parker*>(of(told).owner_)->unpark(); };
     auto& loop = core::flat_loop::current();
-    loop.run();  // whoever is behind this completion neither waits with it nor behind it
+    loop.run();  // the work behind this completion must not wait for this thread, nor queue behind it
     for (bool queued = this->enqueue(); queued; queued = this->enqueue_again(this->run_)) {
-      loop.run();  // whom this has let through
+      loop.run();  // the waiters that enqueue() has granted
       core::park(sleeper);
     }
   }
@@ -317,7 +319,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
     }
   }
 
-  void* owner_;  // the suspended coroutine, or the blocked thread's parker
+  void* owner_;  // the suspended coroutine, or the parker of the blocked thread
   Where where_;
 };
 

@@ -2,9 +2,9 @@
 
 // select: waits for the first of several operations, as one operation, with every limit and every way of waiting.
 //
-// Exactly one branch takes effect: all branches share the claim of the one wait, so whoever grants a branch decides
-// the whole. The others are withdrawn before the waiter goes on, so that nobody behind them is held up, and nothing of
-// theirs was taken. Several ready at once: the first listed wins.
+// Exactly one branch takes effect: all branches share the claim of the one wait, so the party that decides a branch
+// decides the select. The other branches have taken nothing, and are withdrawn before the owner resumes, so that no
+// waiter behind them is delayed. If several branches are ready at once, the first listed wins.
 
 #include <cstddef>
 #include <optional>
@@ -26,13 +26,13 @@ class task;
 
 namespace wait {
 
-/// Only named here, for the message of a select.
+/// Used only for the error message of select().
 template <class Branch>
 inline constexpr bool is_task = false;
 template <class T>
 inline constexpr bool is_task<task<T>> = true;
 
-/// What a select sees of one operation.
+/// The properties of one branch of a select.
 template <class Operation>
 struct branch {
   static constexpr bool is_operation = false;
@@ -67,7 +67,7 @@ class select_op {
   using value_type = std::variant<typename branch<Branch>::alternative...>;
   static constexpr bool is_select = true;
 
-  /// Its own links are never used: each branch has a place in a queue of its own.
+  /// Its own links are never used: the node of each branch is queued in the synchronizer of that branch.
   struct node : core::waiter {
     explicit node(Branch&... described) noexcept : branches(described.described_node()...) {}
 
@@ -81,7 +81,7 @@ class select_op {
 
   explicit select_op(Branch&... described) noexcept : ops_(described.described_op()...) { (described.begin(), ...); }
 
-  /// What its branches refer to comes along.
+  /// Moves in the arguments that its branches hold by reference.
   void take_along() noexcept {
     each_op([](auto& op, std::size_t) { traits<decltype(op)>::take_along(op); });
   }
@@ -96,8 +96,8 @@ class select_op {
     return answer;
   }
 
-  /// Done: one was decided by its own start, and those that were queued before it are withdrawn again. Lost is queued:
-  /// whoever has decided lets the owner go on.
+  /// done: a branch was decided by its own start, and the branches queued before it are withdrawn. `lost` is returned
+  /// as `queued`: another party has decided the wait, and completes it.
   core::answer start(node& starting, core::completion& list) noexcept {
     auto answer = core::answer::queued;
     any_of(starting, [&](auto& op, auto& each) {
@@ -118,7 +118,7 @@ class select_op {
   bool on_resumed(node&, core::outcome) noexcept { return false; }
   bool cancel_stage(node&) noexcept { return false; }
 
-  /// Withdraws the branches that have lost. A party that gives the select up has withdrawn all of them already.
+  /// Withdraws the branches that lost. A party that gives the select up has withdrawn all of them already.
   bool on_decided(node& decided, core::waiter* winner, core::completion& list) noexcept {
     if (winner == nullptr) return true;
     each_of(decided, [&](auto& op, auto& each) {
@@ -152,7 +152,7 @@ class select_op {
     return std::move(*taken);
   }
 
-  /// What was given to the branches may go.
+  /// Releases the arguments of all branches.
   void unused() noexcept { unused(count); }
 
  private:
@@ -192,7 +192,7 @@ class select_op {
     std::apply([&](auto&... op) { (call(op, index++), ...); }, ops_);
   }
 
-  /// Calls call(op, node) for each branch in the order listed, until one says true.
+  /// Calls call(op, node) for each branch in the order listed, until it returns true.
   template <class Call>
   void any_of(node& waits, Call call) noexcept {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -228,8 +228,8 @@ class select_op {
 
 }  // namespace wait
 
-/// The first branch to complete decides. Yields a std::variant of the value types in order (void is std::monostate; of
-/// a branch with as_result() its result). A branch that fails is the select's failure, unless it is as_result().
+/// Waits for the first branch to complete. Yields a std::variant of the value types in order: std::monostate for void,
+/// the result for a branch with as_result(). If the first branch fails, the select fails, unless it has as_result().
 template <class... Branch>
 auto select(Branch&&... branches) {
   constexpr bool tasks = (wait::is_task<std::remove_cvref_t<Branch>> || ...);
@@ -241,7 +241,7 @@ auto select(Branch&&... branches) {
                 "spawn(executor, task) returns");
   static_assert(tasks || !lvalues, "select takes its operations along: std::move them");
   static_assert(tasks || lvalues || operations, "a branch of a select is an operation");
-  if constexpr (operations) {  // else the errors that follow would hide the first one
+  if constexpr (operations) {  // otherwise later errors would hide the first one
     static_assert((!wait::branch<Branch>::is_select && ...), "selects do not nest: list all branches in one");
     static_assert((wait::branch<Branch>::is_one_wait && ...),
                   "condition::wait is no branch of a select: it waits twice");

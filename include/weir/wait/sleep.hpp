@@ -1,7 +1,7 @@
 #pragma once
 
-// sleep_for and sleep_until: operations like all others, with limits, a stop token and every way of waiting.
-// Never early. A sleep that is given up costs nothing.
+// sleep_for and sleep_until: operations like all others, with limits, a stop token and every way of waiting. A sleep
+// never ends early, and giving it up loses nothing.
 
 #include <exception>
 #include <utility>
@@ -20,7 +20,7 @@ namespace weir {
 
 namespace wait {
 
-/// A template, so that only files that sleep compile it: a library that does stays loaded (core::stays_loaded).
+/// A template, so that only files that sleep compile it: a library that uses timers stays loaded (core::stays_loaded).
 template <class Deadline>
 class basic_sleep_op {
  public:
@@ -33,7 +33,7 @@ class basic_sleep_op {
 
     void enter(core::context& where) { clock.enter(where); }
     alarm clock;
-    std::exception_ptr failure;  // no timers could be started
+    std::exception_ptr failure;  // set if no timers could be started
   };
 
   basic_sleep_op(core::duration longest, core::time_point latest) noexcept : longest_(longest), latest_(latest) {}
@@ -64,7 +64,7 @@ class basic_sleep_op {
   }
 
  private:
-  /// At once, or because it cannot be measured.
+  /// True: the time has passed already, or cannot be measured.
   static bool has_ended(node& asking) noexcept {
     try {
       return asking.clock.expired_at_once();
@@ -84,13 +84,13 @@ using sleep_op = basic_sleep_op<deadline<timed>>;
 
 }  // namespace wait
 
-/// Counted from the start of the wait. Zero or less: not at all.
+/// Waits for a duration, counted from the start of the wait. With zero or less it does not wait.
 template <class Rep, class Period>
 auto sleep_for(std::chrono::duration<Rep, Period> longest) noexcept {
   return operation<wait::sleep_op>(wait::sleep_op(wait::saturated(longest), core::time_point::max()));
 }
 
-/// A wait until then, or until it is stopped.
+/// Waits until a point in time.
 inline auto sleep_until(std::chrono::steady_clock::time_point latest) noexcept {
   return operation<wait::sleep_op>(wait::sleep_op(core::duration::max(), latest));
 }

@@ -1,13 +1,13 @@
 #pragma once
 
-// One wait, in whichever way: the operation, its node, its claim and its limits. A way of waiting derives from it,
-// stores in work::run_ how its owner is notified, and calls in this order
-//   enter(context)          on whose behalf, if that is known
+// One wait of any kind: the operation, its node, its claim and its limits. A way of waiting derives from it, stores in
+// work::run_ the function that notifies its owner, and calls in this order
+//   enter(context)          sets the context of the caller, if there is one
 //   ready()                 true: decided at once. Otherwise:
 //   enqueue()               true: queued, and the owner will be notified; the starter must not touch it any more
-//   enqueue_again(notify)   by the notified owner. True: queued again, and `notify` will be called (core/staged.hpp)
+//   enqueue_again(notify)   called by the notified owner. True: queued again; `notify` will be called (core/staged.hpp)
 //   finish()                disarms the limits; then outcome() and take()
-// or, for an owner that goes away while it is queued or granted, abandon().
+// or abandon(), if the owner is destroyed while the wait is queued, or granted and not delivered.
 
 #include <cstdint>
 #include <type_traits>
@@ -41,7 +41,7 @@ class wait_state : public time_limit<Limits & timed, wait_state<Op, Limits>>,
       : op_(std::move(op)), node_(std::forward<Described>(described)...) {}
 
   struct taking_over {};
-  /// Takes over a description that has not been waited on. Limits may be added.
+  /// Moves a description that has not been waited on. Limits may be added.
   template <unsigned Fewer>
   wait_state(taking_over, wait_state<Op, Fewer>&& unstarted) noexcept
       : op_(std::move(unstarted.op_)), node_(std::move(unstarted.node_)) {
@@ -55,7 +55,7 @@ class wait_state : public time_limit<Limits & timed, wait_state<Op, Limits>>,
     time_part::enter(where);
   }
 
-  /// Without a time limit the start of a wait cannot fail. With one it throws if no timers can be started.
+  /// Whether starting the wait cannot fail. With a time limit it throws if no timers can be started.
   static constexpr bool starts_without_fail = (Limits & timed) == 0;
 
   /// The order of the checks is the order of the outcomes: cancelled, closed, would_deadlock, granted, timed_out.
@@ -84,7 +84,7 @@ class wait_state : public time_limit<Limits & timed, wait_state<Op, Limits>>,
   /// The second half of give_up, after decide_to_leave() has succeeded.
   void leave() noexcept {
     if (!this->arrive()) return;  // its starter is still at work, and withdraws it
-    stop_part::disarm();          // inside the stop callback this does not wait; the owner would have to
+    stop_part::disarm();          // does not block inside the stop callback; in finish() the owner would block
     core::completion done;
     op_.withdraw(node_, done);
     done.add(*this);
@@ -98,30 +98,30 @@ class wait_state : public time_limit<Limits & timed, wait_state<Op, Limits>>,
   [[nodiscard]] core::outcome outcome() const noexcept { return stages::outcome_of(op_, node_, this->verdict()); }
   auto take() { return op_.take(node_); }
 
-  /// The description, for a wait of another kind; and for a wait that outlives the expression that describes it.
+  /// Moves the description into another wait; take_along() is for a wait that outlives the expression.
   Op&& described_op() noexcept { return std::move(op_); }
   node&& described_node() noexcept { return std::move(node_); }
   void take_along() noexcept { traits::take_along(op_); }
 
-  /// After finish(): the value, or the failure.
+  /// Called after finish(): returns the value, or the failure.
   result<value_type> take_outcome() {
     if (outcome() == core::outcome::granted) return traits::take(op_, node_);
     traits::unused(op_);
     return static_cast<errc>(outcome());
   }
 
-  /// For an owner that goes away: takes the wait out of its queue or, if it is decided, off the executor that is to
-  /// resume the owner, and gives back what was granted.
+  /// Called if the owner is destroyed: takes the wait out of its queue or, if it is decided, retracts it from the
+  /// executor that would resume the owner, and gives back what was granted.
   void abandon(executor_ref resumes) noexcept {
     const bool withdrawn = withdraw();
-    // Else it is about to be posted. Its stage comes first: an executor that is being destroyed retracts anything.
+    // A decided wait is about to be posted. Its stage is first: an executor that is being destroyed retracts anything.
     const auto taken_back = [&] { return withdrawn || stages::cancel_stage(op_, node_) || resumes.retract(*this); };
     for (platform::spinner spin; !taken_back();) spin.step();
     finish();
     if (!withdrawn) give_back();
   }
 
-  /// After finish(): returns what was granted and is not delivered. False: that cannot be undone, and stands.
+  /// Called after finish(): undoes a grant that is not delivered. False: that is impossible, and the grant stands.
   bool give_back() noexcept {
     const bool nothing = !stages::several && this->verdict() != core::outcome::granted;
     return nothing || traits::give_back(op_, node_);
@@ -139,14 +139,14 @@ class wait_state : public time_limit<Limits & timed, wait_state<Op, Limits>>,
  protected:
   ~wait_state() = default;
 
-  phase phase_ = WEIR_CHECKED ? phase::described : phase::unchecked;  // of weir::operation; here it fills a gap
+  phase phase_ = WEIR_CHECKED ? phase::described : phase::unchecked;  // used by weir::operation; here it fills padding
 
  private:
   template <core::waitable, unsigned>
   friend class wait_state;
   friend stages;
 
-  /// Whether parties other than the holder of the object's lock can decide it while it is being started.
+  /// Whether parties other than the holder of the object's lock can decide the wait while it is being started.
   static constexpr bool arms = (Limits & limited) != 0 || stages::several;
 
   bool queue_up() noexcept {
@@ -158,7 +158,7 @@ class wait_state : public time_limit<Limits & timed, wait_state<Op, Limits>>,
       this->set_deciders(core::deciders::anybody);
       this->start_arming();
       stages::begin(*this);
-      time_part::arm();  // before it is queued: a limit that ends before the grant wins, however short the time between
+      time_part::arm();  // precedes queueing: a limit that passes before the grant wins, however close the two are
       stop_part::arm();
       const core::answer started = op_.start(node_, others);
       if (started == core::answer::done) return false;
