@@ -84,7 +84,7 @@ class context {
   std::uint64_t owner_ : 63;  // shares a word with `away`: each task has a context, which should be small
 };
 
-/// While it exists, this thread runs a task of that context; if the context is null, the owner does not change.
+/// Marks, while it exists, that this thread runs a task of that context. A null context does not change the owner.
 class running_task : running_for {
  public:
   explicit running_task(const context* where) noexcept

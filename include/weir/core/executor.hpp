@@ -22,8 +22,8 @@
 
 namespace weir {
 
-/// What runs posted work. An Asio context is excluded: its post() accepts anything and then fails to compile, so weir
-/// uses the executor of the context instead.
+/// A type that runs posted work. An Asio context is excluded: its post() accepts anything and then fails to compile, so
+/// weir uses the executor of the context instead.
 template <class E>
 concept executor = !core::front_context<E> && requires(E& target, work& item) {
   { target.post(item) } noexcept;

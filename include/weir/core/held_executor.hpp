@@ -1,6 +1,6 @@
 #pragma once
 
-// held_executor: what pool, for_each and map run on. It refers to an executor, or keeps a copy of one (Asio's).
+// held_executor: the executor that pool, for_each and map run on. It refers to an executor, or keeps a copy (Asio's).
 
 #include <concepts>
 #include <memory>
@@ -44,7 +44,7 @@ class held_executor {
 
 }  // namespace core
 
-/// What tasks can run on: an executor (by reference), an Asio executor (copied), or an Asio execution context.
+/// A type that tasks can run on: an executor (by reference), an Asio executor (copied), or an Asio execution context.
 template <class E>
 concept runs_tasks = std::constructible_from<core::held_executor, E>;
 

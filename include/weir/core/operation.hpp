@@ -6,7 +6,7 @@
 //   value_type               the type that success yields; may be void
 //   node                     stores one wait: derives from core::waiter and adds what the queue must know about it. It
 //                            is moved only before the wait has started.
-//   try_now(node)            decides the wait if it can at once and returns done, else not_ready. Never queues.
+//   try_now(node)            returns done if it can decide the wait at once, else not_ready. Never queues.
 //   start(node, list)        decides or queues the wait; returns done, queued or lost. Adds other waits that it
 //                            completes to the list.
 //   withdraw(node, list)     unlinks a node whose wait was decided elsewhere, then serves the waiters behind it. True:

@@ -1,6 +1,6 @@
 #pragma once
 
-// What weir uses of the machine, in one place, based on the standard library. No other file asks the operating system
+// The machine as weir uses it, in one place, based on the standard library. No other file asks the operating system
 // for any of this directly, so a deterministic scheduler can define the same names (see core/atomic.hpp) and run the
 // same source on fibers.
 
@@ -38,8 +38,8 @@ WEIR_SHARED T& local() noexcept {
 
 using thread = std::thread;
 
-/// Prevents the library that this is compiled into from being unloaded: for code that may be run by a thread for which
-/// nobody can wait. False: this is not possible, or the code is part of the program. (On Windows it would be
+/// Prevents the library that this is compiled into from being unloaded: for code that may be run by a thread that
+/// its users cannot wait for. False: this is not possible, or the code is part of the program. (On Windows it would be
 /// GetModuleHandleEx with FROM_ADDRESS and PIN.)
 WEIR_PER_LIBRARY inline bool keep_library_loaded() noexcept {
 #if defined(RTLD_NODELETE) && defined(RTLD_NOLOAD)
@@ -53,7 +53,7 @@ WEIR_PER_LIBRARY inline bool keep_library_loaded() noexcept {
 #endif
 }
 
-/// How often a worker looks for work before it sleeps.
+/// The number of times that a worker looks for work before it sleeps.
 inline constexpr int looks_before_sleep = 10;
 
 /// Called between two looks of a waiting thread: leaves the core to its other hardware thread.

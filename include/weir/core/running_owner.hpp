@@ -18,7 +18,7 @@ struct WEIR_SHARED running_owner {
   static std::uint64_t& current() noexcept { return platform::local<running_owner>().value; }
 };
 
-/// While it exists, this thread runs for that owner.
+/// Marks, while it exists, that this thread runs for that owner.
 class running_for {
  public:
   explicit running_for(std::uint64_t owner) noexcept : before_(std::exchange(running_owner::current(), owner)) {}

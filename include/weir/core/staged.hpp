@@ -37,7 +37,7 @@ concept staged =
       { op.outcome(node, verdict) } noexcept -> std::same_as<outcome>;
     };
 
-/// For an owner that cannot give up between two waits of one operation. An Asio handler can, by its slot.
+/// Belongs to an owner that cannot give up between two waits of one operation. An Asio handler can, by its slot.
 struct never_withdrawn {
   bool operator()() const noexcept { return false; }
 };

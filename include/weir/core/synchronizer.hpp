@@ -82,7 +82,7 @@ class synchronizer {
   ~synchronizer() { WEIR_ASSERT(queue_.empty(), "the destructor of a synchronizer must begin with shut()"); }
 
   /// Called first in the destructor of each synchronizer, while its members still exist: closes, then waits until the
-  /// waiters that were decided elsewhere are withdrawn. No user code runs before that.
+  /// waiters that were decided elsewhere are withdrawn. The parties that withdraw them run no user code before that.
   void shut() noexcept {
     if ((load() & (locked_bit | queued_bit)) == 0) return;  // not in use: load() sees the last access of each thread
     close();
@@ -92,7 +92,7 @@ class synchronizer {
     }
   }
 
-  // acquire: pairs with the stores that publish the state; what was done before them is visible to the caller (G10)
+  // acquire: pairs with ~critical_section and advance(); what was done before them is visible to the caller (G10)
   [[nodiscard]] word load() const noexcept { return state_.load(std::memory_order_acquire); }
 
   /// One step of a fast path: from the state that was seen to the next one.

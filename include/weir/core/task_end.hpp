@@ -25,7 +25,7 @@ class task_end {
   ~task_end() = default;
 };
 
-/// For a starter that waits for the end and then rethrows the exception.
+/// The task_end of a starter that waits for the end and then rethrows the exception.
 class task_outcome : public task_end {
  public:
   void failed(std::exception_ptr thrown) noexcept final { thrown_ = std::move(thrown); }

@@ -1,6 +1,6 @@
 #pragma once
 
-// The timer that a time limit stores, and the source that measures it. The timer wheel is in run/timers.hpp.
+// The timer that a time limit stores, and the source that measures it. The source is in run/timers.hpp.
 
 #include <cstdint>
 
@@ -30,7 +30,7 @@ class timer_source {
  public:
   virtual time_point now() noexcept = 0;
   virtual void arm(timer& armed, time_point deadline) noexcept = 0;
-  /// When it returns, the source does not touch the timer any more, unless `claim` has won. False: it was not armed, or
+  /// Disarms the timer: the source does not touch it afterwards, unless `claim` has won. False: it was not armed, or
   /// not any more.
   virtual bool disarm(timer& armed) noexcept = 0;
 

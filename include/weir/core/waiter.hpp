@@ -13,7 +13,7 @@
 
 namespace weir::core {
 
-/// What starting a wait can return.
+/// The results of starting a wait.
 enum class answer : std::uint8_t {
   done,       ///< this call decided the wait: the claim has the outcome
   queued,     ///< the owner will be notified, perhaps before the caller reads this
@@ -38,7 +38,8 @@ struct waiter {
   }
 };
 
-/// A FIFO queue. Every member but size() needs the lock of the object that it belongs to.
+/// A queue of waiters: FIFO, but for push_front(). Every member but size() needs the lock of the object that it belongs
+/// to.
 ///
 /// I1  A waiter is linked here from when it is queued until it is decided under the lock or, if it was decided
 ///     elsewhere, until the party that decided it withdraws it. So if the queue is empty under the lock, no timer, stop
@@ -60,7 +61,7 @@ class wait_queue {
     count(+1);
   }
 
-  /// False: it is not queued, or not any more.
+  /// Unlinks a waiter. False: it is not queued, or not any more.
   bool remove(waiter& queued) noexcept {
     if (!ring<waiter>::linked(queued)) return false;
     waiters_.remove(queued);
@@ -77,7 +78,7 @@ class wait_queue {
       fetch_behind(*at);
       if (!at->wait->decided() && !visit(*at)) {
         // For the next release: `next` is in a cache by now, so fetch the waiter after it, with the lines around it.
-        // W4, from 1,000 to 1,000,000 waiters: +37 → +10 ns (AMD EPYC; decision 0009).
+        // W4, growth from 1,000 to 1,000,000 waiters: +37 → +10 ns (AMD EPYC; decision 0009).
         if (next != nullptr) platform::prefetch_around(next->next);
         return;
       }

@@ -111,7 +111,7 @@ class [[nodiscard("an operation does nothing until it is waited on: co_await it,
   using value_type = typename Op::value_type;
   using state = wait::wait_state<Op, Limits>;
 
-  /// What co_await and wait() return: the value, or a result if the operation is limited or as_result().
+  /// The type that co_await and wait() return: the value, or a result if the operation has a limit or as_result().
   using outcome_type = std::conditional_t<reports, result<value_type>, value_type>;
 
   /// Called by a synchronizer with what to wait for, and the arguments of its node.
