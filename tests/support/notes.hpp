@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include <weir/core/result.hpp>
 #include <weir/wait/operation.hpp>
 
@@ -36,6 +38,18 @@ ticket note(Operation waits, std::string& order, char name) {
     order += name;
     if (!outcome) order += '!';
   });
+}
+
+/// The code of the std::system_error that a call throws, or none. Its message has to name the library.
+template <class Call>
+std::error_code refusal_of(Call call) {
+  try {
+    call();
+  } catch (const std::system_error& thrown) {
+    EXPECT_NE(std::string(thrown.what()).find("weir::"), std::string::npos);
+    return thrown.code();
+  }
+  return {};
 }
 
 /// What the exception says that a call throws.
