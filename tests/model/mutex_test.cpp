@@ -3,29 +3,12 @@
 #include <weir/mutex.hpp>
 
 #include <model/cases.hpp>
+#include <model/locked_subject.hpp>
 
 namespace weir::model {
 namespace {
 
-struct mutex_subject {
-  static constexpr bool consumes = true;
-  static constexpr bool gives_back = true;
-
-  mutex_subject() { object.try_lock(); }
-  ~mutex_subject() {
-    if (object.locked()) object.unlock();
-  }
-
-  auto wait() { return object.lock(); }
-  int grant() { return object.unlock(), 1; }
-  void put_back() { object.unlock(); }
-  int left() const { return object.locked() ? 0 : 1; }
-  void free() { object.unlock(); }
-
-  mutex object;
-};
-
-INSTANTIATE_TYPED_TEST_SUITE_P(mutex, race, mutex_subject);
+INSTANTIATE_TYPED_TEST_SUITE_P(mutex, race, locked_subject<mutex>);
 
 TEST(model_mutex, three_exclude_one_another) {
   explore([] {

@@ -3,29 +3,12 @@
 #include <weir/recursive_mutex.hpp>
 
 #include <model/cases.hpp>
+#include <model/locked_subject.hpp>
 
 namespace weir::model {
 namespace {
 
-struct recursive_subject {
-  static constexpr bool consumes = true;
-  static constexpr bool gives_back = true;
-
-  recursive_subject() { object.try_lock(); }
-  ~recursive_subject() {
-    if (object.locked()) object.unlock();
-  }
-
-  auto wait() { return object.lock(); }
-  int grant() { return object.unlock(), 1; }
-  void put_back() { object.unlock(); }
-  int left() const { return object.locked() ? 0 : 1; }
-  void free() { object.unlock(); }
-
-  recursive_mutex object;
-};
-
-INSTANTIATE_TYPED_TEST_SUITE_P(recursive_mutex, race, recursive_subject);
+INSTANTIATE_TYPED_TEST_SUITE_P(recursive_mutex, race, locked_subject<recursive_mutex>);
 
 TEST(model_recursive_mutex, two_lock_twice) {
   explore([] {

@@ -3,28 +3,10 @@
 #include <weir/shared_mutex.hpp>
 
 #include <model/cases.hpp>
+#include <model/locked_subject.hpp>
 
 namespace weir::model {
 namespace {
-
-struct writer_subject {
-  static constexpr bool consumes = true;
-  static constexpr bool gives_back = true;
-
-  writer_subject() { object.try_lock(); }
-  ~writer_subject() {
-    if (object.locked()) object.unlock();
-    while (object.readers() != 0) object.unlock_shared();
-  }
-
-  auto wait() { return object.lock(); }
-  int grant() { return object.unlock(), 1; }
-  void put_back() { object.unlock(); }
-  int left() const { return object.locked() ? 0 : 1; }
-  void free() { object.unlock(); }
-
-  shared_mutex object;
-};
 
 struct writer_after_reader_subject {
   static constexpr bool consumes = true;
@@ -64,7 +46,7 @@ struct reader_subject {
   shared_mutex object;
 };
 
-INSTANTIATE_TYPED_TEST_SUITE_P(shared_mutex_lock, race, writer_subject);
+INSTANTIATE_TYPED_TEST_SUITE_P(shared_mutex_lock, race, locked_subject<shared_mutex>);
 INSTANTIATE_TYPED_TEST_SUITE_P(shared_mutex_lock_after_reader, race, writer_after_reader_subject);
 INSTANTIATE_TYPED_TEST_SUITE_P(shared_mutex_lock_shared, race, reader_subject);
 

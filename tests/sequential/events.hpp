@@ -16,6 +16,17 @@
 
 namespace weir::sequential {
 
+/// A real object whose only operation is wait().
+template <class Object>
+struct waited_for {
+  template <class Use>
+  auto wait(const wish&, Use use) {
+    return use(object.wait());
+  }
+
+  Object object;
+};
+
 class event_model : public model<event_model> {
  public:
   enum : int { wait, set, reset, is_set, notify_all, notify_one };
@@ -26,9 +37,7 @@ class event_model : public model<event_model> {
                                     verb{"notify_all", false, 1, true, false, true},
                                     verb{"notify_one", false, 1}};
 
-  [[nodiscard]] std::optional<outcome> enter(const wish&) const {
-    return set_ ? std::optional(outcome{fate::granted}) : std::nullopt;
-  }
+  [[nodiscard]] std::optional<outcome> enter(const wish&) const { return granted_if(set_); }
   int own_call(const wish& asked) {
     switch (asked.verb) {
       case set:
@@ -54,14 +63,10 @@ class event_model : public model<event_model> {
   bool set_ = false;
 };
 
-struct event_subject {
+struct event_subject : waited_for<event> {
   static constexpr const char* name = "event";
   using model = event_model;
 
-  template <class Use>
-  auto wait(const wish&, Use use) {
-    return use(object.wait());
-  }
   int call(const wish& asked) {
     switch (asked.verb) {
       case model::set:
@@ -78,8 +83,6 @@ struct event_subject {
         return static_cast<int>(object.notify_one());
     }
   }
-
-  event object;
 };
 
 class auto_reset_event_model : public model<auto_reset_event_model> {
@@ -88,9 +91,7 @@ class auto_reset_event_model : public model<auto_reset_event_model> {
   static constexpr std::array verbs{verb{"wait", true, 1}, verb{"set", false, 1}, verb{"reset", false, 1},
                                     verb{"is_set", false, 1, false}};
 
-  std::optional<outcome> enter(const wish&) {
-    return std::exchange(set_, false) ? std::optional(outcome{fate::granted}) : std::nullopt;
-  }
+  std::optional<outcome> enter(const wish&) { return granted_if(std::exchange(set_, false)); }
   int own_call(const wish& asked) {
     if (asked.verb == is_set) return set_ ? 1 : 0;
     set_ = asked.verb == set;
@@ -103,21 +104,15 @@ class auto_reset_event_model : public model<auto_reset_event_model> {
   bool set_ = false;
 };
 
-struct auto_reset_event_subject {
+struct auto_reset_event_subject : waited_for<auto_reset_event> {
   static constexpr const char* name = "auto_reset_event";
   using model = auto_reset_event_model;
 
-  template <class Use>
-  auto wait(const wish&, Use use) {
-    return use(object.wait());
-  }
   int call(const wish& asked) {
     if (asked.verb == model::is_set) return object.is_set() ? 1 : 0;
     asked.verb == model::set ? object.set() : object.reset();
     return 0;
   }
-
-  auto_reset_event object;
 };
 
 class latch_model : public model<latch_model> {
@@ -132,11 +127,9 @@ class latch_model : public model<latch_model> {
     const bool counted = count(asked.number);
     if (closed_) return outcome{fate::closed};
     if (!counted) return outcome{fate::refused};
-    return left_ == 0 ? std::optional(outcome{fate::granted}) : std::nullopt;
+    return granted_if(left_ == 0);
   }
-  [[nodiscard]] std::optional<outcome> enter(const wish&) const {
-    return left_ == 0 ? std::optional(outcome{fate::granted}) : std::nullopt;
-  }
+  [[nodiscard]] std::optional<outcome> enter(const wish&) const { return granted_if(left_ == 0); }
   int own_call(const wish& asked) {
     if (asked.verb == try_wait) return left_ == 0 && !closed_ ? 1 : 0;
     return count(asked.number) ? 0 : refused;
@@ -175,9 +168,7 @@ class wait_group_model : public model<wait_group_model> {
   enum : int { wait, add, done };
   static constexpr std::array verbs{verb{"wait", true, 1}, verb{"add", false, 2}, verb{"done", false, 1}};
 
-  [[nodiscard]] std::optional<outcome> enter(const wish&) const {
-    return count_ == 0 ? std::optional(outcome{fate::granted}) : std::nullopt;
-  }
+  [[nodiscard]] std::optional<outcome> enter(const wish&) const { return granted_if(count_ == 0); }
   int own_call(const wish& asked) {
     if (asked.verb == add) {
       count_ += asked.number;
@@ -194,14 +185,10 @@ class wait_group_model : public model<wait_group_model> {
   int count_ = 0;
 };
 
-struct wait_group_subject {
+struct wait_group_subject : waited_for<wait_group> {
   static constexpr const char* name = "wait_group";
   using model = wait_group_model;
 
-  template <class Use>
-  auto wait(const wish&, Use use) {
-    return use(object.wait());
-  }
   int call(const wish& asked) {
     if (asked.verb == model::add) {
       object.add(static_cast<std::size_t>(asked.number));
@@ -209,8 +196,6 @@ struct wait_group_subject {
     }
     return attempt([&] { object.done(); });
   }
-
-  wait_group object;
 };
 
 class barrier_model : public model<barrier_model> {
@@ -224,12 +209,12 @@ class barrier_model : public model<barrier_model> {
     if (closed_) return outcome{fate::closed};
     if (left_ == 0) return outcome{fate::refused};
     arrived_in_[static_cast<std::size_t>(asked.id)] = phase_;
-    return count() ? std::optional(outcome{fate::granted}) : std::nullopt;
+    return granted_if(count());
   }
   std::optional<outcome> newcomer(const wish& asked) const {
     if (closed_) return outcome{fate::closed};
     const bool over = arrived_in_[static_cast<std::size_t>(asked.id)] != phase_;
-    return over ? std::optional(outcome{fate::granted}) : std::nullopt;
+    return granted_if(over);
   }
   static bool let_in() { return false; }
   int own_call(const wish& asked) {

@@ -60,6 +60,11 @@ struct outcome {
   auto operator<=>(const outcome&) const = default;
 };
 
+/// What a wait gets that does not have to wait if `now`.
+inline std::optional<outcome> granted_if(bool now) {
+  return now ? std::optional(outcome{fate::granted}) : std::nullopt;
+}
+
 inline constexpr int refused = -100;  // the call has thrown
 inline constexpr int nothing = -1;
 

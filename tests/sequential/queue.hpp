@@ -31,7 +31,7 @@ class queue_model : public model<queue_model<WhenFull>> {
   std::optional<outcome> newcomer(const wish& asked) {
     if (asked.verb == push) {
       if (closed_) return outcome{fate::closed};
-      return put(asked) ? std::optional(outcome{fate::granted}) : std::nullopt;
+      return granted_if(put(asked));
     }
     if (items_.empty()) return closed_ ? std::optional(outcome{fate::granted, nothing}) : std::nullopt;
     return outcome{fate::granted, take(asked.verb == pop_many ? asked.number : 1)};

@@ -8,10 +8,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <optional>
 #include <random>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -19,6 +17,7 @@
 #include <weir/weir.hpp>
 
 #include <support/build.hpp>
+#include <support/memory.hpp>
 
 namespace {
 
@@ -233,15 +232,6 @@ void one_round(weir::thread_pool& pool, std::uint64_t seed) {
   require(closed == left, "destroying did not complete a waiter");
 }
 
-std::size_t resident_kib() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    std::size_t kib = 0;
-    if (word == "VmRSS:" && status >> kib) return kib;
-  }
-  return 0;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -257,9 +247,9 @@ int main(int argc, char** argv) {
   std::size_t settled = 0;
   for (; std::chrono::steady_clock::now() < end; ++rounds, seed += 1000) {
     one_round(pool, seed);
-    if (rounds == 200) settled = resident_kib();
+    if (rounds == 200) settled = weir::test::resident_kib();
   }
-  const std::size_t now = resident_kib();
+  const std::size_t now = weir::test::resident_kib();
   std::printf("soak: %zu rounds, each sum right; memory %zu KiB after 200 rounds, %zu KiB now\n", rounds, settled, now);
   if (!weir::test::sanitized && settled != 0) require(now <= settled + 4096, "memory has grown");
 }

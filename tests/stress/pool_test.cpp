@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -17,6 +16,7 @@
 #include <weir/task.hpp>
 
 #include <support/build.hpp>
+#include <support/memory.hpp>
 
 namespace weir {
 namespace {
@@ -115,15 +115,6 @@ TEST(pool_stress, G14_submits_with_limits_race_resizing_and_what_timed_out_has_n
   EXPECT_EQ(jobs.completed(), static_cast<std::size_t>(accepted));
 }
 
-std::size_t resident_kib() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    std::size_t kib = 0;
-    if (word == "VmRSS:" && status >> kib) return kib;
-  }
-  return 0;
-}
-
 task<> trivial() { co_return; }
 
 task<> submits(pool& jobs, int count) {
@@ -138,9 +129,9 @@ TEST(pool_stress, a_million_trivial_jobs_through_a_limit_of_64_leave_memory_flat
   thread_pool threads(2);
   pool jobs(threads, 64);
   spawn(threads, submits(jobs, count / 10)).get().wait();
-  const std::size_t before = resident_kib();
+  const std::size_t before = test::resident_kib();
   spawn(threads, submits(jobs, count)).get().wait();
-  const std::size_t after = resident_kib();
+  const std::size_t after = test::resident_kib();
   EXPECT_EQ(jobs.completed(), static_cast<std::size_t>(count + count / 10));
   EXPECT_LE(jobs.peak(), 64u);
   if (!test::sanitized) {

@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -40,13 +41,14 @@ ticket note(Operation waits, std::string& order, char name) {
   });
 }
 
-/// The code of the std::system_error that a call throws, or none. Its message has to name the library.
+/// The code of the std::system_error with which a call refuses a mistake, or none. Its message has to name the
+/// function.
 template <class Call>
-std::error_code refusal_of(Call call) {
+std::error_code refusal_of(Call call, std::string_view function = "weir::") {
   try {
     call();
   } catch (const std::system_error& thrown) {
-    EXPECT_NE(std::string(thrown.what()).find("weir::"), std::string::npos);
+    EXPECT_NE(std::string(thrown.what()).find(function), std::string::npos);
     return thrown.code();
   }
   return {};

@@ -18,6 +18,7 @@
 #include <weir/select.hpp>
 #include <weir/task.hpp>
 
+#include <support/arrivals.hpp>
 #include <support/foreign.hpp>
 #include <support/notes.hpp>
 
@@ -25,6 +26,8 @@ namespace weir {
 namespace {
 
 using namespace std::chrono_literals;
+using test::a_waiter_destroys_its_object;
+using test::four_arrivals_give_up;
 using test::message_of;
 using test::notes;
 
@@ -189,17 +192,7 @@ TEST(barrier, a_limit_withdraws_the_wait_and_not_the_arrival) {
   use_timers use(clock);
   int phases = 0;
   barrier all(5, [&] { ++phases; });
-  notes log;
-  std::stop_source stop;
-  auto timed = all.arrive_and_wait().within(1s).start(log.note(0));
-  auto stopped = all.arrive_and_wait().stop_on(stop.get_token()).start(log.note(1));
-  auto cancelled = all.arrive_and_wait().start(log.note(2));
-  EXPECT_EQ(all.arrive_and_wait().within(0s).wait().error(), errc::timed_out);
-  clock.advance(2s);
-  stop.request_stop();
-  EXPECT_TRUE(cancelled.cancel());
-  EXPECT_EQ(log.failed, (std::vector<std::error_code>{errc::timed_out, errc::cancelled, errc::cancelled}));
-  EXPECT_EQ(all.waiting(), 0u);
+  four_arrivals_give_up(all, clock);
   EXPECT_EQ(phases, 0);
   all.arrive_and_wait().wait();
   EXPECT_EQ(phases, 1);
@@ -341,14 +334,9 @@ TEST(barrier, G11_destroying_it_completes_its_waiters) {
 }
 
 TEST(barrier, G6_whom_it_lets_through_may_destroy_it) {
-  std::optional<barrier> all(std::in_place, 2);
-  auto first = all->arrive_and_wait().start([&](result<>) { all.reset(); });
-  all->arrive_and_wait().wait();
-  EXPECT_FALSE(all);
-  all.emplace(2);
-  auto second = all->arrive_and_wait().start([&](result<>) { all.reset(); });
-  all->arrive();
-  EXPECT_FALSE(all);
+  const auto arrive_and_wait = [](barrier& all) { return all.arrive_and_wait(); };
+  a_waiter_destroys_its_object<barrier>(2, arrive_and_wait, [](barrier& all) { all.arrive_and_wait().wait(); });
+  a_waiter_destroys_its_object<barrier>(2, arrive_and_wait, [](barrier& all) { all.arrive(); });
 }
 
 TEST(barrier, G10_threads_go_through_their_phases_in_step) {

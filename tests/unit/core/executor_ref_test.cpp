@@ -4,18 +4,15 @@
 
 #include <weir/core/executor.hpp>
 
+#include <support/job.hpp>
 #include <support/manual_executor.hpp>
 
 namespace {
 
 using weir::executor_ref;
 using weir::work;
+using weir::test::counting;
 using weir::test::manual_executor;
-
-struct counting : work {
-  counting() : work([](work& posted) noexcept { ++static_cast<counting&>(posted).runs; }) {}
-  int runs = 0;
-};
 
 struct bare_executor {
   void post(work& item) noexcept { item.run(); }

@@ -1,34 +1,20 @@
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include <gtest/gtest.h>
 
 #include <weir/core/flat_loop.hpp>
 
+#include <support/job.hpp>
+
 namespace {
 
 using weir::work;
 using weir::core::flat_loop;
-
-using log = std::vector<std::string>;
-
-template <class Function>
-class job : public work {
- public:
-  explicit job(Function code)
-      : work([](work& posted) noexcept { static_cast<job&>(posted).code_(); }), code_(std::move(code)) {}
-
- private:
-  Function code_;
-};
-
-auto writes(log& written, const char* what) {
-  return job([&written, what] { written.emplace_back(what); });
-}
+using weir::test::job;
+using weir::test::log;
+using weir::test::writes;
 
 void post(work& item) { flat_loop::current().post(item); }
 

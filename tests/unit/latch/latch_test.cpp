@@ -19,6 +19,7 @@
 #include <weir/select.hpp>
 #include <weir/task.hpp>
 
+#include <support/arrivals.hpp>
 #include <support/foreign.hpp>
 #include <support/manual_executor.hpp>
 #include <support/notes.hpp>
@@ -27,6 +28,8 @@ namespace weir {
 namespace {
 
 using namespace std::chrono_literals;
+using test::a_waiter_destroys_its_object;
+using test::four_arrivals_give_up;
 using test::message_of;
 using test::notes;
 
@@ -140,17 +143,7 @@ TEST(latch, an_arrival_stays_counted_when_its_wait_gives_up) {
   manual_timers clock;
   use_timers use(clock);
   latch all(5);
-  notes log;
-  std::stop_source stop;
-  auto timed = all.arrive_and_wait().within(1s).start(log.note(0));
-  auto stopped = all.arrive_and_wait().stop_on(stop.get_token()).start(log.note(1));
-  auto cancelled = all.arrive_and_wait().start(log.note(2));
-  EXPECT_EQ(all.arrive_and_wait().within(0s).wait().error(), errc::timed_out);
-  clock.advance(2s);
-  stop.request_stop();
-  EXPECT_TRUE(cancelled.cancel());
-  EXPECT_EQ(log.failed, (std::vector<std::error_code>{errc::timed_out, errc::cancelled, errc::cancelled}));
-  EXPECT_EQ(all.waiting(), 0u);
+  four_arrivals_give_up(all, clock);
   EXPECT_TRUE(all.arrive_and_wait().within(0s).wait()) << "the last of five, of which four gave up, has to wait";
   EXPECT_TRUE(all.try_wait());
 }
@@ -239,14 +232,9 @@ TEST(latch, G11_destroying_it_completes_its_waiters) {
 }
 
 TEST(latch, G6_whom_it_lets_through_may_destroy_it) {
-  std::optional<latch> all(std::in_place, 2);
-  auto first = all->arrive_and_wait().start([&](result<>) { all.reset(); });
-  all->arrive_and_wait().wait();
-  EXPECT_FALSE(all);
-  all.emplace(1);
-  auto second = all->wait().start([&](result<>) { all.reset(); });
-  all->count_down();
-  EXPECT_FALSE(all);
+  const auto arrive_and_wait = [](latch& all) { return all.arrive_and_wait(); };
+  a_waiter_destroys_its_object<latch>(2, arrive_and_wait, [](latch& all) { all.arrive_and_wait().wait(); });
+  a_waiter_destroys_its_object<latch>(1, [](latch& all) { return all.wait(); }, [](latch& all) { all.count_down(); });
 }
 
 TEST(latch, G10_what_was_done_before_arriving_is_visible_to_all_after_it) {

@@ -21,30 +21,27 @@
 #include <weir/semaphore.hpp>
 #include <weir/task.hpp>
 
+#include <support/job.hpp>
 #include <support/manual_executor.hpp>
 
 namespace weir {
 namespace {
 
 using namespace std::chrono_literals;
+using test::job;
 
-template <class Code>
-class job : public work {
- public:
-  explicit job(Code code)
-      : work([](work& posted) noexcept { static_cast<job&>(posted).code_(); }), code_(std::move(code)) {}
-
- private:
-  Code code_;
-};
-
-TEST(reused_address, G7_of_a_run_loop_that_this_thread_has_run_takes_posts_from_outside) {
-  std::optional<run_loop> loop(std::in_place);
-  const void* const before = &*loop;
+/// The next loop is at the address of one that this thread has run.
+void run_and_replace(std::optional<run_loop>& loop) {
   loop->finish();
   loop->run();
   loop.reset();
   loop.emplace();
+}
+
+TEST(reused_address, G7_of_a_run_loop_that_this_thread_has_run_takes_posts_from_outside) {
+  std::optional<run_loop> loop(std::in_place);
+  const void* const before = &*loop;
+  run_and_replace(loop);
   ASSERT_EQ(&*loop, before);
   std::atomic<bool> ran{false};
   event done;
@@ -64,10 +61,7 @@ TEST(reused_address, of_a_run_loop_that_this_thread_has_run_keeps_the_order_of_a
   job from_there([&] { order.push_back('b'); });
   job from_here([&] { order.push_back('a'); });
   std::optional<run_loop> loop(std::in_place);
-  loop->finish();
-  loop->run();
-  loop.reset();
-  loop.emplace();
+  run_and_replace(loop);
   std::jthread([&] { loop->post(from_there); }).join();
   loop->post(from_here);  // not from inside, though this thread was inside of one at this address
   loop->finish();
@@ -82,10 +76,7 @@ TEST(reused_address, of_a_run_loop_that_ran_inside_another_keeps_the_order_of_al
   run_loop outer;
   job nests([&] {
     std::optional<run_loop> inner(std::in_place);
-    inner->finish();
-    inner->run();
-    inner.reset();
-    inner.emplace();
+    run_and_replace(inner);
     std::jthread([&] { inner->post(from_there); }).join();
     inner->post(from_here);
     inner->finish();
@@ -104,10 +95,7 @@ TEST(reused_address, of_a_run_loop_inside_another_loop_is_still_not_the_outer_on
   job in_second([&] { order.push_back(2); });
   job nests([&] {
     std::optional<run_loop> inner(std::in_place);
-    inner->finish();
-    inner->run();
-    inner.reset();
-    inner.emplace();
+    run_and_replace(inner);
     inner->post(in_second);
     outer.post(posted_to_outer);
     order.push_back(1);

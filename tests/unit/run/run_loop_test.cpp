@@ -1,9 +1,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -12,26 +10,15 @@
 #include <weir/core/flat_loop.hpp>
 #include <weir/run/run_loop.hpp>
 
+#include <support/job.hpp>
+
 namespace {
 
 using weir::run_loop;
 using weir::work;
-
-using log = std::vector<std::string>;
-
-template <class Code>
-class job : public work {
- public:
-  explicit job(Code code)
-      : work([](work& posted) noexcept { static_cast<job&>(posted).code_(); }), code_(std::move(code)) {}
-
- private:
-  Code code_;
-};
-
-auto writes(log& written, const char* what) {
-  return job([&written, what] { written.emplace_back(what); });
-}
+using weir::test::job;
+using weir::test::log;
+using weir::test::writes;
 
 TEST(run_loop, is_an_executor) {
   static_assert(weir::executor<run_loop>);

@@ -1,7 +1,6 @@
 #include <coroutine>
 #include <latch>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -21,14 +20,20 @@
 #include <support/foreign.hpp>
 #include <support/manual_executor.hpp>
 #include <support/started.hpp>
+#include <support/tasks.hpp>
 
 namespace {
 
 using weir::sync_wait;
 using weir::task;
+using weir::test::boom;
+using weir::test::boxed;
 using weir::test::foreign;
 using weir::test::manual_executor;
+using weir::test::notes_that_it_ran;
+using weir::test::number;
 using weir::test::started;
+using weir::test::throws;
 
 struct not_default {
   explicit not_default(int number) : value(number) {}
@@ -37,25 +42,7 @@ struct not_default {
   int value;
 };
 
-struct boom : std::runtime_error {
-  boom() : runtime_error("boom") {}
-};
-
-task<int> number(int value) { co_return value; }
-
-task<> notes(bool& ran) {
-  ran = true;
-  co_return;
-}
-
-task<std::unique_ptr<int>> boxed(int value) { co_return std::make_unique<int>(value); }
-
 task<not_default> wrapped(int value) { co_return not_default(value); }
-
-task<int> throws() {
-  throw boom();
-  co_return 0;
-}
 
 task<> throws_nothing_to_return() {
   throw boom();
@@ -66,7 +53,7 @@ TEST(task, gives_its_value) { EXPECT_EQ(sync_wait(number(7)), 7); }
 
 TEST(task, of_nothing_runs) {
   bool ran = false;
-  sync_wait(notes(ran));
+  sync_wait(notes_that_it_ran(ran));
   EXPECT_TRUE(ran);
 }
 

@@ -13,7 +13,6 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -21,26 +20,15 @@
 #include <weir/core/executor.hpp>
 #include <weir/run/thread_pool.hpp>
 
+#include <support/job.hpp>
+
 namespace {
 
 using namespace std::chrono_literals;
 using weir::thread_pool;
 using weir::work;
-
-template <class Code>
-class job : public work {
- public:
-  explicit job(Code code)
-      : work([](work& posted) noexcept { static_cast<job&>(posted).code_(); }), code_(std::move(code)) {}
-
- private:
-  Code code_;
-};
-
-struct counting : work {
-  counting() : work([](work& posted) noexcept { static_cast<counting&>(posted).runs.fetch_add(1); }) {}
-  std::atomic<int> runs{0};
-};
+using weir::test::counting;
+using weir::test::job;
 
 std::chrono::nanoseconds cpu_time() {
   timespec used{};

@@ -19,6 +19,7 @@
 #include <weir/spawn.hpp>
 
 #include <support/manual_executor.hpp>
+#include <support/tasks.hpp>
 
 namespace {
 
@@ -27,25 +28,12 @@ using weir::run_loop;
 using weir::spawn;
 using weir::task;
 using weir::thread_pool;
+using weir::test::boom;
+using weir::test::boxed;
 using weir::test::manual_executor;
-
-struct boom : std::runtime_error {
-  boom() : runtime_error("boom") {}
-};
-
-task<int> number(int value) { co_return value; }
-
-task<> notes(bool& ran) {
-  ran = true;
-  co_return;
-}
-
-task<std::unique_ptr<int>> boxed(int value) { co_return std::make_unique<int>(value); }
-
-task<int> throws() {
-  throw boom();
-  co_return 0;
-}
+using weir::test::notes_that_it_ran;
+using weir::test::number;
+using weir::test::throws;
 
 task<int> holds(std::shared_ptr<int> held) { co_return *held; }
 
@@ -57,7 +45,7 @@ task<int> waits_then(weir::event& gate, int value) {
 TEST(spawn, starts_on_the_executor_and_not_before_it_runs) {
   run_loop loop;
   bool ran = false;
-  auto future = spawn(loop, notes(ran));
+  auto future = spawn(loop, notes_that_it_ran(ran));
   EXPECT_FALSE(ran);
   EXPECT_FALSE(future.ready());
   loop.finish();
@@ -120,7 +108,7 @@ TEST(spawn, dropping_the_future_detaches_and_stops_nothing) {
   bool ran = false;
   const auto held = std::make_shared<int>(9);
   manual_executor executor;
-  std::ignore = spawn(executor, notes(ran));
+  std::ignore = spawn(executor, notes_that_it_ran(ran));
   std::ignore = spawn(executor, holds(held));
   executor.run_all();
   EXPECT_TRUE(ran);
