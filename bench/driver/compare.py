@@ -8,7 +8,7 @@ from .results import AT_MIN
 
 def order(key):
     """The floor, then W1, W2, W3, W3y, …, W10, each with its variants and numbers of threads."""
-    peer, workload, threads, metric = key
+    _, workload, threads, _ = key
     found = re.match(r"W(\d+)([a-z]?)", workload)
     if not found:
         return (0,)

@@ -1,6 +1,7 @@
 """The other libraries: their Debian packages, how they are built, and how they implement the workloads."""
 import os
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from .measure import BUILD, ROOT, last_line, rows_of
@@ -14,7 +15,7 @@ class Peer:
     name: str
     packages: tuple
     note: str  # how it implements the workloads
-    make: object  # builds it, and returns the command that runs it
+    make: Callable  # builds it, and returns the command that runs it
 
 
 def compiled(*libraries):

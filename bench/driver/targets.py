@@ -119,7 +119,7 @@ ON_ASIO = (
 
 def on_an_io_context(taken):
     for row, metric in ON_ASIO:
-        under_asio = weir(taken, row.split("/")[0] + "/asio_task", metric)
+        under_asio = weir(taken, row.partition("/")[0] + "/asio_task", metric)
         what = f"{row} {metric}: weir::task on an io_context against the run_loop"
         yield times(what, under_asio, weir(taken, row, metric), 2)
 

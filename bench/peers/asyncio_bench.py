@@ -133,7 +133,7 @@ async def w8(run):
     await asyncio.gather(*cancelled, return_exceptions=True)
     run.tell_each(time.perf_counter() - began, len(cancelled))
     sys.stdout.flush()
-    os._exit(0)  # what still waits is not of interest
+    os._exit(0)  # pylint: disable=protected-access  # what still waits is not of interest
 
 
 async def w9a(run):

@@ -4,7 +4,7 @@ import pathlib
 import re
 
 root = pathlib.Path(__file__).resolve().parents[2]
-numbers = re.findall(r"define WEIR_VERSION_\w+ (\d+)", (root / "include/weir/version.hpp").read_text())
+numbers = re.findall(r"define WEIR_VERSION_\w+ (\d+)", (root / "include/weir/version.hpp").read_text(encoding="utf-8"))
 
 project = "weir"
 release = version = ".".join(numbers)
@@ -26,7 +26,7 @@ myst_enable_extensions = ["colon_fence", "tasklist"]
 copybutton_exclude = ".linenos, .gp, .go"
 
 
-def point_inside(app, name, source):
+def point_inside(_app, name, source):
     """A link that leaves docs/ leads to the page of that example, or is the plain name of a file of the tree."""
     depth = name.count("/")
     up = "../" * depth
@@ -37,7 +37,7 @@ def point_inside(app, name, source):
             return f"[{text}]({up}{path}.md)"
         return text if text.startswith("`") else f"`{text}`"
 
-    source[0] = re.sub(r"\[([^\]]*)\]\((?:\.\./){%d}((?!\.\.)[^)#]+)\)" % (depth + 1), target, source[0])
+    source[0] = re.sub(rf"\[([^\]]*)\]\((?:\.\./){{{depth + 1}}}((?!\.\.)[^)#]+)\)", target, source[0])
 
 
 def complete_furo(app, exception):
@@ -49,18 +49,18 @@ def complete_furo(app, exception):
 
     # It is not bundled: furo.js imports another script, which is no module, and is itself loaded as a plain script.
     script = static / "scripts/furo.js"
-    imported = re.match(r'import (\w+) from "\./([\w.-]+)";\n', script.read_text())
+    imported = re.match(r'import (\w+) from "\./([\w.-]+)";\n', script.read_text(encoding="utf-8"))
     if imported:
-        library = (script.parent / imported.group(2)).read_text()
-        rest = script.read_text()[imported.end() :]
-        script.write_text(f"{library}\n(function () {{\n{rest}\n}})();\n")
+        library = (script.parent / imported.group(2)).read_text(encoding="utf-8")
+        rest = script.read_text(encoding="utf-8")[imported.end() :]
+        script.write_text(f"{library}\n(function () {{\n{rest}\n}})();\n", encoding="utf-8")
 
     # The reset of the browser's own style is imported from where a Debian web server would have it.
     sheet = static / "styles/furo.css"
     style = re.sub(
         r"@import url\((/javascript/[\w./-]+)\);",
-        lambda reset: pathlib.Path("/usr/share" + reset.group(1)).read_text(),
-        sheet.read_text(),
+        lambda reset: pathlib.Path("/usr/share" + reset.group(1)).read_text(encoding="utf-8"),
+        sheet.read_text(encoding="utf-8"),
     )
 
     # LibSass drops a media query inside a negated one, and with it the colors of a reader who prefers dark pages.
@@ -68,7 +68,7 @@ def complete_furo(app, exception):
     if dark and "prefers-color-scheme" not in style:
         preferred = dark.group().replace('body[data-theme="dark"]', 'body:not([data-theme="light"])')
         style += f"@media (prefers-color-scheme: dark) {{\n{preferred}}}\n"
-    sheet.write_text(style)
+    sheet.write_text(style, encoding="utf-8")
 
 
 def setup(app):

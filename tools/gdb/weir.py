@@ -262,7 +262,7 @@ class WaitersCommand(gdb.Command):
     def __init__(self):
         super().__init__("weir waiters", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
 
-    def invoke(self, argument, from_tty):
+    def invoke(self, argument, _from_tty):
         value = gdb.parse_and_eval(argument)
         if value.type.strip_typedefs().code in (gdb.TYPE_CODE_PTR, gdb.TYPE_CODE_REF):
             value = value.referenced_value()
