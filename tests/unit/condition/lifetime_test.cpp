@@ -1,6 +1,7 @@
 // Closing and destroying: the condition, its mutex, and the coroutines that wait.
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -148,7 +149,8 @@ TEST_F(condition_with_clock, G2_a_timed_out_coroutine_destroyed_before_it_is_res
 /// What a waiter found whose condition was destroyed while it locked its mutex again.
 struct late_waiter {
   mutex guards;
-  std::optional<condition> changed{std::in_place};
+  // On the heap, where AddressSanitizer finds an access after its end.
+  std::unique_ptr<condition> changed = std::make_unique<condition>();
   bool predicate = false;
   std::optional<std::error_code> error;
   bool held_at_end = false;
