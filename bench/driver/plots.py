@@ -1,5 +1,6 @@
 """The charts of the report."""
 import re
+from dataclasses import dataclass
 
 from . import names, svg
 from .compare import number, side_by_side
@@ -74,15 +75,21 @@ def over_threads(taken, workload):
     return [(threads, value) for threads, value in points if value is not None]
 
 
-def curves_of(taken):
-    """name: (title of x, logarithmic?, {curve: points})"""
+@dataclass(frozen=True)
+class Plot:
+    axis: str  # the title of x
+    logarithmic: bool
+    curves: dict  # name: points
+
+
+def plots_of(taken):
     return {
-        "waiters": (
+        "waiters": Plot(
             "waiters in the queue",
             True,
             {"acquire, suspended (W4)": growing(taken, "W4/waiters"), "cancel (W8)": growing(taken, "W8/waiters")},
         ),
-        "timers": (
+        "timers": Plot(
             "armed timers",
             True,
             {
@@ -90,7 +97,7 @@ def curves_of(taken):
                 "the same with its task (W9a)": growing(taken, "W9a/timers"),
             },
         ),
-        "threads": (
+        "threads": Plot(
             "threads",
             False,
             {
@@ -107,10 +114,10 @@ def curves_of(taken):
 def grow(taken):
     """The names of the curves that there is something for."""
     drawn = []
-    for name, (axis, logarithmic, curves) in curves_of(taken).items():
-        curves = {what: points for what, points in curves.items() if len(points) > 1}
+    for name, plot in plots_of(taken).items():
+        curves = {what: points for what, points in plot.curves.items() if len(points) > 1}
         if curves:
-            write(name, svg.curves_chart(f"Cost by number of {axis}", axis, logarithmic, curves))
+            write(name, svg.curves_chart(f"Cost by number of {plot.axis}", plot.axis, plot.logarithmic, curves))
             drawn.append(name)
     return drawn
 
