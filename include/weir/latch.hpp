@@ -167,8 +167,9 @@ class latch : public core::synchronizer {
   }
 
   static std::string refusal(const char* call, std::size_t k, std::size_t left) {
-    return "weir::latch::" + std::string(call) + "(" + std::to_string(k) +
-           "): " + (k == 0 ? "at least 1 has to be counted down" : "only " + std::to_string(left) + " are left");
+    return "weir::latch::" + std::string(call) + "(" + std::to_string(k) + "): " +
+           (k == 0 ? "at least 1 has to be counted down"
+                   : "only " + std::to_string(left) + (left == 1 ? " is left" : " are left"));
   }
 
   /// Counts k down, unless fewer are left. Returns the state before.

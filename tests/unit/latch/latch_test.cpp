@@ -103,7 +103,7 @@ TEST(latch, an_arrival_counts_when_the_wait_is_started_and_not_before) {
             "weir::latch::count_down(3): only 2 are left");
   auto waits = std::move(described).start(log.note(0));
   EXPECT_EQ(message_of<std::invalid_argument>([&] { all.count_down(2); }),
-            "weir::latch::count_down(2): only 1 are left");
+            "weir::latch::count_down(2): only 1 is left");
   all.arrive_and_wait().wait();
   EXPECT_EQ(log.granted, (std::vector{0}));
 }
