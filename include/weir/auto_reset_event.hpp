@@ -93,7 +93,8 @@ class auto_reset_event : public core::synchronizer {
     return core::admission::take_locked(*this, wanted);
   }
 
-  static bool left(const locked& lock) noexcept { return (lock.state & set_bit) != 0; }
+  static bool anything_left(const locked& lock) noexcept { return (lock.state & set_bit) != 0; }
+  static bool fits(const locked&, core::no_request) noexcept { return true; }
   static void take(locked& lock, core::no_request) noexcept { lock.state &= ~set_bit; }
   void give_back(core::no_request) noexcept { set(); }
 

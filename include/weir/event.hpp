@@ -79,7 +79,7 @@ class event : public core::synchronizer {
   /// Checks the invariants, which hold between any two calls. For tests.
   [[nodiscard]] bool check_invariants() noexcept {
     locked lock(*this);
-    return (lock.state & set_bit) == 0 || waiting() == 0;  // I1
+    return (lock.state & set_bit) == 0 || !anybody_waits(lock);  // I1
   }
 
  private:
@@ -94,7 +94,8 @@ class event : public core::synchronizer {
   }
   static core::outcome judge(const locked& lock, core::no_request) noexcept { return judge(lock.state); }
   [[nodiscard]] core::outcome take_now(core::no_request) const noexcept { return judge(load()); }
-  static bool left(const locked& lock) noexcept { return (lock.state & set_bit) != 0; }
+  static bool anything_left(const locked& lock) noexcept { return (lock.state & set_bit) != 0; }
+  static bool fits(const locked&, core::no_request) noexcept { return true; }
   static void take(const locked&, core::no_request) noexcept {}  // it stays set
   static void give_back(core::no_request) noexcept {}
 

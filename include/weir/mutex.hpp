@@ -139,7 +139,8 @@ class mutex : public core::synchronizer {
     set_owner(who);
   }
 
-  static bool left(const critical_section& lock) noexcept { return !is_held(lock); }
+  static bool anything_left(const critical_section& lock) noexcept { return !is_held(lock); }
+  static bool fits(const critical_section&, owner_id) noexcept { return true; }
   void give_back(owner_id) noexcept { unlock(); }
   template <class Guard>
   Guard hold(owner_id) noexcept {

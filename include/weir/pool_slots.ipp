@@ -129,7 +129,8 @@ class pool_slots final : public synchronizer {
     if (lock.closed()) return outcome::closed;
     return is_free() ? outcome::granted : outcome::pending;  // I2: if one is free, no submit is queued
   }
-  [[nodiscard]] bool left(const locked&) const noexcept { return is_free(); }
+  [[nodiscard]] bool anything_left(const locked&) const noexcept { return is_free(); }
+  static bool fits(const locked&, no_request) noexcept { return true; }
   void give_back(no_request) noexcept { return_slot(); }
 
   void take(const locked&, no_request) noexcept {

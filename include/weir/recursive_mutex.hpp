@@ -161,7 +161,7 @@ class recursive_mutex : public core::synchronizer {
 
   core::outcome take_now(owner_id who) noexcept { return core::admission::take_locked(*this, who); }
 
-  static bool left(const critical_section&) noexcept { return true; }  // for the owner, which may lock again
+  static bool anything_left(const critical_section&) noexcept { return true; }  // for the owner, which may lock again
   void give_back(owner_id) noexcept { unlock(); }
   template <class Guard>
   Guard hold(owner_id) noexcept {

@@ -260,7 +260,7 @@ class semaphore : public core::synchronizer {
     return fits(lock, n) && !anybody_waits(lock) ? core::outcome::granted : core::outcome::pending;
   }
 
-  static bool left(const locked& lock) noexcept { return available_in(lock.state) != 0; }
+  static bool anything_left(const locked& lock) noexcept { return available_in(lock.state) != 0; }
   static bool fits(const locked& lock, std::size_t n) noexcept { return n <= available_in(lock.state); }
   static void take(locked& lock, std::size_t n) noexcept { lock.state -= permits(n); }
 

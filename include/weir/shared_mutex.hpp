@@ -61,7 +61,7 @@ class shared_mutex : public core::synchronizer {
 
   /// Guards of a writer and of a reader.
   using guard = core::basic_guard<shared_mutex>;
-  using shared_guard = core::basic_guard<shared_mutex, core::access::shared>;
+  using shared_guard = core::basic_guard<shared_mutex, core::held_lock::shared>;
 
   /// The operations of locking and upgrading.
   template <class Value>
@@ -203,7 +203,7 @@ class shared_mutex : public core::synchronizer {
   static constexpr word readers_in(word state) noexcept { return state >> reader_shift; }
   static bool is_written(const critical_section& lock) noexcept { return (lock.state & written_bit) != 0; }
 
-  static bool left(const critical_section& lock) noexcept { return !is_written(lock); }
+  static bool anything_left(const critical_section& lock) noexcept { return !is_written(lock); }
 
   /// Judges by the locks that are held; the caller has to check the queue.
   static bool fits(const critical_section& lock, access wanted) noexcept {
@@ -249,8 +249,9 @@ class shared_mutex : public core::synchronizer {
     return fits(lock, wanted) ? core::outcome::granted : core::outcome::pending;
   }
 
-  core::answer place(critical_section& lock, node& newcomer) noexcept {
-    return newcomer.wanted == access::upgraded ? enqueue_first(lock, newcomer) : enqueue(lock, newcomer);  // I3
+  core::answer enqueue(critical_section& lock, node& newcomer) noexcept {
+    const bool first = newcomer.wanted == access::upgraded;  // I3
+    return first ? enqueue_first(lock, newcomer) : synchronizer::enqueue(lock, newcomer);
   }
 
   bool first_is_upgrade(critical_section& lock) noexcept {

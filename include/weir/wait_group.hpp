@@ -95,7 +95,8 @@ class wait_group : public core::synchronizer {
   }
   static core::outcome judge(const locked& lock, core::no_request) noexcept { return judge(lock.state); }
   [[nodiscard]] core::outcome take_now(core::no_request) const noexcept { return judge(load()); }
-  static bool left(const locked& lock) noexcept { return count_in(lock.state) == 0; }
+  static bool anything_left(const locked& lock) noexcept { return count_in(lock.state) == 0; }
+  static bool fits(const locked&, core::no_request) noexcept { return true; }
   static void take(const locked&, core::no_request) noexcept {}
   static void give_back(core::no_request) noexcept {}
 

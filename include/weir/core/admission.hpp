@@ -8,11 +8,14 @@
 //   take_now(request)       is the fast path and returns the outcome. granted: it has taken; pending: it has to wait
 //   judge(lock, request)    returns the outcome for a newcomer. pending: it has to queue
 //   take(lock, request)     takes from the state what was granted
-//   left(lock)              returns whether anything is left to grant: called before a waiter is touched
-//   fits(lock, request)     returns whether enough is left for this waiter; optional if anything left is enough
+//   anything_left(lock)     returns whether anything is left to grant: called before a waiter is touched. It may be
+//   true
+//                           too often, never too seldom
+//   fits(lock, request)     returns whether enough is left for this request
 //   give_back(request)      undoes a grant that cannot be delivered
 //   hold<Value>(request)    makes what a scoped operation yields: a guard, a permit
-//   place(lock, node)       queues a newcomer; optional if newcomers queue at the end
+//
+// A synchronizer in which newcomers do not always queue at the end hides enqueue(lock, node) of the base.
 
 #include <type_traits>
 
@@ -49,34 +52,18 @@ struct admission {
   template <class Sync>
   static void serve(Sync& sync, critical_section& lock, completion& done) noexcept {
     sync.template serve<typename Sync::node>(
-        lock, done, [&] { return sync.left(lock); }, [&](const auto& first) { return fits(sync, lock, first); },
+        lock, done, [&] { return sync.anything_left(lock); },
+        [&](const auto& first) { return sync.fits(lock, first.request()); },
         [&](const auto& first) { sync.take(lock, first.request()); });
   }
 
-  /// Whether the first waiter could be granted now. When a critical section ends it must be false: an invariant.
+  /// Whether the first undecided waiter could be granted now. When a critical section ends it must be false: an
+  /// invariant. (If a limit decides the waiter before it, it is false again once that one is withdrawn.)
   template <class Sync>
   static bool first_fits(Sync& sync, critical_section& lock) noexcept {
     const waiter* const first = sync.first_undecided(lock);
-    return first != nullptr && sync.left(lock) && fits(sync, lock, static_cast<const typename Sync::node&>(*first));
-  }
-
- private:
-  template <class Sync, class Node>
-  static bool fits(Sync& sync, critical_section& lock, const Node& first) noexcept {
-    if constexpr (requires { sync.fits(lock, first.request()); }) {
-      return sync.fits(lock, first.request());
-    } else {
-      return true;
-    }
-  }
-
-  template <class Sync, class Node>
-  static answer place(Sync& sync, critical_section& lock, Node& newcomer) noexcept {
-    if constexpr (requires { sync.place(lock, newcomer); }) {
-      return sync.place(lock, newcomer);
-    } else {
-      return sync.enqueue(lock, newcomer);
-    }
+    if (first == nullptr || !sync.anything_left(lock)) return false;
+    return sync.fits(lock, static_cast<const typename Sync::node&>(*first).request());
   }
 };
 
@@ -97,7 +84,7 @@ class admission::op {
   answer start(node& starting, completion&) noexcept {
     critical_section lock(*sync_);
     const outcome verdict = sync_->judge(lock, starting.request());
-    if (verdict == outcome::pending) return place(*sync_, lock, starting);
+    if (verdict == outcome::pending) return sync_->enqueue(lock, starting);
     return Sync::decide(starting, verdict, [&](node& granted) { sync_->take(lock, granted.request()); });
   }
 

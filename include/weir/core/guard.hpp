@@ -13,10 +13,10 @@
 namespace weir::core {
 
 /// The kind of lock that a guard holds.
-enum class access : std::uint8_t { exclusive, shared };
+enum class held_lock : std::uint8_t { exclusive, shared };
 
 /// Move-only; empty after unlock() and release().
-template <class Mutex, access Held = access::exclusive>
+template <class Mutex, held_lock Held = held_lock::exclusive>
 class [[nodiscard("a guard that is discarded unlocks at once: auto guard = co_await m.scoped_lock();")]] basic_guard {
  public:
   basic_guard() noexcept = default;
@@ -40,7 +40,7 @@ class [[nodiscard("a guard that is discarded unlocks at once: auto guard = co_aw
   void unlock() {
     Mutex* const held = release();
     if (held == nullptr) refuse();
-    if constexpr (Held == access::shared) {
+    if constexpr (Held == held_lock::shared) {
       held->unlock_shared();
     } else {
       held->unlock();

@@ -75,7 +75,7 @@ class synchronizer {
    private:
     synchronizer& object_;
   };
-  using locked = critical_section;
+  using locked = critical_section;  // the mutexes have a member function of this name
 
   explicit synchronizer(word initial) noexcept : state_(initial) {}
 
