@@ -9,6 +9,7 @@
 //   consumes               a grant is for one wait; else for all
 //   gives_back             what was granted to a coroutine that is destroyed goes to others
 
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -412,7 +413,7 @@ TYPED_TEST_SUITE_P(death);
 
 TYPED_TEST_P(death, against_the_cancel_of_a_ticket) {
   explore([] {
-    std::optional<TypeParam> subject(std::in_place);
+    auto subject = std::make_unique<TypeParam>();  // on the heap, where the explorer finds a late access
     waited came;
     bool cancelled = false;
     auto ticket = subject->wait().start(came.callback());
@@ -427,7 +428,7 @@ TYPED_TEST_P(death, against_a_time_out_and_a_stop) {
   explore([] {
     time clock;
     platform::stop_source stop;
-    std::optional<TypeParam> subject(std::in_place);
+    auto subject = std::make_unique<TypeParam>();
     waited came;
     auto ticket = subject->wait().within(1s).stop_on(stop.get_token()).start(came.callback());
     together([&] { subject.reset(); }, [&] { clock.pass(); }, [&] { stop.request_stop(); });
@@ -440,7 +441,7 @@ TYPED_TEST_P(death, against_a_time_out_and_a_stop) {
 TYPED_TEST_P(death, against_a_select_that_another_object_grants) {
   explore([] {
     event other;
-    std::optional<TypeParam> subject(std::in_place);
+    auto subject = std::make_unique<TypeParam>();
     waited came;
     auto ticket = select(subject->wait(), other.wait()).as_result().start(came.callback());
     together([&] { subject.reset(); }, [&] { other.set(); });
@@ -449,7 +450,62 @@ TYPED_TEST_P(death, against_a_select_that_another_object_grants) {
   });
 }
 
+/// The wait is given up while it is being started, so it is never queued, and the party that gave it up finishes later.
+TYPED_TEST_P(death, after_a_start_against_a_stop) {
+  explore([] {
+    platform::stop_source stop;
+    auto subject = std::make_unique<TypeParam>();
+    waited came;
+    ticket started;
+    together(
+        [&] {
+          started = subject->wait().stop_on(stop.get_token()).start(came.callback());
+          subject.reset();
+        },
+        [&] { stop.request_stop(); });
+    EXPECT_EQ(came.times, 1);
+    EXPECT_FALSE(came.got);
+  });
+}
+
+TYPED_TEST_P(death, after_a_start_against_a_time_out) {
+  explore([] {
+    time clock;
+    auto subject = std::make_unique<TypeParam>();
+    waited came;
+    ticket started;
+    together(
+        [&] {
+          started = subject->wait().within(1s).start(came.callback());
+          subject.reset();
+        },
+        [&] { clock.pass(); });
+    EXPECT_EQ(came.times, 1);
+    EXPECT_FALSE(came.got);
+  });
+}
+
+/// The same for a branch that comes after the one that was granted during the start.
+TYPED_TEST_P(death, after_a_start_against_a_select_that_another_object_grants) {
+  explore([] {
+    event other;
+    auto subject = std::make_unique<TypeParam>();
+    waited came;
+    ticket started;
+    together(
+        [&] {
+          started = select(other.wait(), subject->wait()).as_result().start(came.callback());
+          subject.reset();
+        },
+        [&] { other.set(); });
+    EXPECT_EQ(came.times, 1);
+    EXPECT_EQ(other.waiting(), 0u);
+  });
+}
+
 REGISTER_TYPED_TEST_SUITE_P(death, against_the_cancel_of_a_ticket, against_a_time_out_and_a_stop,
-                            against_a_select_that_another_object_grants);
+                            against_a_select_that_another_object_grants, after_a_start_against_a_stop,
+                            after_a_start_against_a_time_out,
+                            after_a_start_against_a_select_that_another_object_grants);
 
 }  // namespace weir::model

@@ -33,23 +33,31 @@ struct waiter;
 /// Until the owner is notified, the work function of its claim is the one that notifies it; the notification may then
 /// reuse the work to resume the owner on an executor.
 ///
-/// word_: an outcome, and for a wait whose starter arms limits three flags: arming (the starter is still at work),
-/// completed (the waiter is in no queue: the owner may be notified), leaves (given up by a limit or a ticket, not under
-/// the object's lock: it has to be withdrawn). The states, and what leads from one to the next:
+/// word_: an outcome, and for a wait that several parties race for these flags:
+///   arming      the starter is still at work
+///   completed   the starter is not at work any more, or does not have to be waited for: the rest is up to one party
+///   leaves      given up by a limit or a ticket, not under the object's lock: the waiter has to be withdrawn
+///   unqueued    it was decided before it could be queued: there is nothing to withdraw, and its object may be gone
 ///
-///   state                                    meaning                          next
-///   pending                                  undecided, no starter at work    decide → decided; if armed → completed
-///   arming                                   undecided, being started         decide → decided in start
-///                                                                             finish_arming → pending
-///   arming + outcome [+ leaves]              decided in start: decided, not   arrive → completed in start
-///                                            yet detached                     finish_arming → decided
-///   arming + outcome + completed [+ leaves]  completed in start               finish_arming → completed; the starter
-///                                                                             resumes the owner, and withdraws the
-///                                                                             waiter if `leaves` is set
-///   outcome [+ leaves]                       decided: never armed, or         arrive → completed
-///                                            decided in start
-///   outcome + completed [+ leaves]           completed: detached, and the     reset → pending (staged operations)
-///                                            owner may be notified
+/// The states, and what leads from one to the next:
+///
+///   state                           meaning                                next
+///   pending                         undecided, no starter at work          decide → completed; lock_holder → decided
+///   arming                          undecided, being started               decide → decided in start
+///                                                                          finish_arming → pending
+///   arming + outcome                decided in start                       arrive → completed in start
+///                                                                          finish_arming → decided
+///   arming + outcome + completed    completed in start                     finish_arming → completed: the starter
+///                                                                          withdraws and handles the outcome
+///   outcome                         decided, and not arrived yet           arrive → completed
+///   outcome + completed             completed: the deciding party          reset → pending (staged operations)
+///                                   withdraws and notifies
+///
+/// A timer against a release: both compare-exchange the pending word. If the timer wins, the releaser skips the waiter,
+/// and what it had goes to the next; the timer then takes the object's lock to unlink the waiter, and notifies the
+/// owner. If the releaser wins, it takes and unlinks under the object's lock, and notifies; the timer, which fails
+/// under the lock of the timers, touches the wait no more, and the owner disarms it under that lock before it goes
+/// away.
 class claim : public work {
  public:
   claim() noexcept = default;
@@ -83,6 +91,15 @@ class claim : public work {
     word_.store(arming, std::memory_order_relaxed);  // relaxed: published by the lock, the timers or the stop token
   }
 
+  /// Called by the starter, before finish_arming(), if the wait was decided before it could be queued.
+  void never_queued() noexcept {
+    word_.fetch_or(unqueued, std::memory_order_relaxed);  // relaxed: published by finish_arming()
+  }
+  /// Called after arrive().
+  [[nodiscard]] bool was_queued() const noexcept {
+    return (word_.load(std::memory_order_relaxed) & unqueued) == 0;  // relaxed: arrive() pairs with finish_arming()
+  }
+
   /// Called by the starter. True: not completed yet; the party that completes it notifies the owner. False: completed
   /// in start; the starter handles the outcome.
   bool finish_arming() noexcept {
@@ -90,8 +107,8 @@ class claim : public work {
     return (word_.fetch_and(~arming, std::memory_order_acq_rel) & completed) == 0;
   }
 
-  /// Called by the party that has detached it; a second call changes nothing. True: notify the owner. False: its
-  /// starter is still at work and handles the outcome.
+  /// Called by the party that has decided it; a second call changes nothing. True: that party withdraws the waiter, if
+  /// it has to be, and notifies the owner. False: its starter is still at work, and does both.
   bool arrive() noexcept {
     // relaxed: the decision has seen all that its starter did
     if (!arms_ || (word_.load(std::memory_order_relaxed) & completed) != 0) return true;
@@ -122,6 +139,7 @@ class claim : public work {
   static constexpr std::uint32_t arming = 0x100;
   static constexpr std::uint32_t completed = 0x200;
   static constexpr std::uint32_t leaves = 0x400;
+  static constexpr std::uint32_t unqueued = 0x800;
 
   bool decide_as(std::uint32_t bits) noexcept {
     if (deciders_ == deciders::lock_holder) {

@@ -42,8 +42,9 @@ struct waiter {
 /// to.
 ///
 /// I1  A waiter is linked here from when it is queued until it is decided under the lock or, if it was decided
-///     elsewhere, until the party that decided it withdraws it. So if the queue is empty under the lock, no timer, stop
-///     callback or ticket touches the object any more.
+///     elsewhere, until the party that decided it withdraws it. A waiter that is decided before it is queued is not
+///     withdrawn. So if the queue is empty under the lock, no timer, stop callback or ticket touches the object any
+///     more.
 class wait_queue {
  public:
   [[nodiscard]] bool empty() const noexcept { return waiters_.empty(); }

@@ -97,12 +97,14 @@ class select_op {
   }
 
   /// done: a branch was decided by its own start, and the branches queued before it are withdrawn. `lost` is returned
-  /// as `queued`: another party has decided the wait, and completes it.
+  /// as `queued`: another party has decided the wait, and completes it. The branches that were not queued by then are
+  /// marked by a null `wait`: their objects may be destroyed before that party withdraws the others.
   core::answer start(node& starting, core::completion& list) noexcept {
     auto answer = core::answer::queued;
     any_of(starting, [&](auto& op, auto& each) {
-      answer = op.start(each, list);
-      return answer != core::answer::queued;
+      if (answer == core::answer::queued) answer = op.start(each, list);
+      if (answer == core::answer::lost) each.wait = nullptr;
+      return answer == core::answer::done;
     });
     if (answer == core::answer::done) starting.wait->settle(list);
     return answer == core::answer::lost ? core::answer::queued : answer;
@@ -110,7 +112,7 @@ class select_op {
 
   bool withdraw(node& queued, core::completion& list) noexcept {
     bool was_queued = false;
-    each_of(queued, [&](auto& op, auto& each) { was_queued |= op.withdraw(each, list); });
+    each_of(queued, [&](auto& op, auto& each) { was_queued |= each.wait != nullptr && op.withdraw(each, list); });
     return was_queued;
   }
 
@@ -122,7 +124,7 @@ class select_op {
   bool on_decided(node& decided, core::waiter* winner, core::completion& list) noexcept {
     if (winner == nullptr) return true;
     each_of(decided, [&](auto& op, auto& each) {
-      if (&each != winner) op.withdraw(each, list);
+      if (&each != winner && each.wait != nullptr) op.withdraw(each, list);
     });
     return true;
   }

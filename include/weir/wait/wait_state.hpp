@@ -86,7 +86,7 @@ class wait_state : public time_limit<Limits & timed, wait_state<Op, Limits>>,
     if (!this->arrive()) return;  // its starter is still at work, and withdraws it
     stop_part::disarm();          // does not block inside the stop callback; in finish() the owner would block
     core::completion done;
-    op_.withdraw(node_, done);
+    if (this->was_queued()) op_.withdraw(node_, done);
     done.add(*this);
   }
 
@@ -162,7 +162,7 @@ class wait_state : public time_limit<Limits & timed, wait_state<Op, Limits>>,
       stop_part::arm();
       const core::answer started = op_.start(node_, others);
       if (started == core::answer::done) return false;
-      if (started == core::answer::queued) stages::on_queued(op_, node_);
+      started == core::answer::queued ? stages::on_queued(op_, node_) : this->never_queued();
       if (this->finish_arming()) return true;
       if (this->leaving()) op_.withdraw(node_, others);
       return !this->settle(others);
