@@ -72,7 +72,7 @@ class auto_reset_event : public core::synchronizer {
 
  private:
   friend struct core::admission;
-  using node = core::admission::node;
+  using node = core::waiter;
 
   static constexpr word set_bit = word{1} << own_shift;
 

@@ -80,7 +80,7 @@ class condition : public core::synchronizer {
   void notify_all() noexcept {
     core::completion done;
     locked lock(*this);
-    serve<node>(lock, done, [] { return true; }, anyone, [&](node& first) { attach(first); });
+    serve<node>(lock, done, [] { return true; }, core::anyone, [&](node& first) { attach(first); });
   }
 
  private:
@@ -144,7 +144,7 @@ class condition : public core::synchronizer {
   void notify_first(locked& lock, core::completion& done) noexcept {
     bool woken = false;
     serve<node>(
-        lock, done, [&] { return !woken; }, anyone,
+        lock, done, [&] { return !woken; }, core::anyone,
         [&](node& first) {
           attach(first);
           first.alone = woken = true;

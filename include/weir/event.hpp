@@ -62,7 +62,7 @@ class event : public core::synchronizer {
     core::completion done;
     locked lock(*this);
     std::size_t woken = 0;
-    serve<core::waiter>(lock, done, [&] { return woken == 0; }, anyone, [&](const auto&) { ++woken; });
+    serve<core::waiter>(lock, done, [&] { return woken == 0; }, core::anyone, [&](const auto&) { ++woken; });
     return woken;
   }
 
@@ -84,7 +84,7 @@ class event : public core::synchronizer {
 
  private:
   friend struct core::admission;
-  using node = core::admission::node;
+  using node = core::waiter;
 
   static constexpr word set_bit = word{1} << own_shift;
 

@@ -168,7 +168,7 @@ class pool::submit_op : public core::admission::op<core::pool_slots, void> {
   using node = core::pool_slots::node;
 
   submit_op(core::pool_slots& slots, Body body, into given = {}) noexcept
-      : op(slots), slots_(&slots), body_(std::move(body)), into_(std::move(given)) {}
+      : op(slots), body_(std::move(body)), into_(std::move(given)) {}
 
   void unused() noexcept {
     [[maybe_unused]] const auto task = std::move(body_);
@@ -177,14 +177,13 @@ class pool::submit_op : public core::admission::op<core::pool_slots, void> {
 
   Value take(node&) {
     if constexpr (std::is_void_v<Value>) {
-      core::started_in<core::promised<made>>(*slots_, std::move(body_), std::move(into_)).post();
+      core::started_in<core::promised<made>>(this->sync(), std::move(body_), std::move(into_)).post();
     } else {
-      return pool::start(*slots_, std::move(body_));
+      return pool::start(this->sync(), std::move(body_));
     }
   }
 
  private:
-  core::pool_slots* slots_;
   Body body_;
   [[no_unique_address]] into into_;
 };

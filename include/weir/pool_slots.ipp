@@ -52,7 +52,7 @@ class pool_slots final : public synchronizer {
   [[nodiscard]] const platform::stop_token& stop_token() const noexcept { return token_; }
   [[nodiscard]] wait_group& unfinished() noexcept { return unfinished_; }
 
-  using node = admission::node;
+  using node = waiter;
 
   bool try_take() noexcept { return take_now({}) == outcome::granted; }
 

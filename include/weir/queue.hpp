@@ -264,7 +264,7 @@ class queue : private core::synchronizer {  // private: its close() differs from
   bool hand_over(locked& lock, T& item, std::size_t number, core::completion& done) noexcept {
     bool taken = false;
     serve<pop_node>(
-        lock, done, [&] { return !taken; }, anyone,
+        lock, done, [&] { return !taken; }, core::anyone,
         [&](pop_node& first) {
           first.item.emplace(std::move(item));
           first.number = number;
@@ -311,7 +311,7 @@ class queue : private core::synchronizer {  // private: its close() differs from
   /// Serves the pushers after an item has left (I1). Needs no memory: they wait only while it is full.
   void serve_pushers(locked& lock, core::completion& done) noexcept {
     serve<push_node>(
-        lock, done, [&] { return !is_full(); }, anyone,
+        lock, done, [&] { return !is_full(); }, core::anyone,
         [&](push_node& first) { items_.push_back(std::move(*first.item)); });
   }
 

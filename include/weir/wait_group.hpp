@@ -87,7 +87,7 @@ class wait_group : public core::synchronizer {
 
  private:
   friend struct core::admission;
-  using node = core::admission::node;
+  using node = core::waiter;
 
   static core::outcome judge(word state) noexcept {
     if ((state & closed_bit) != 0) return core::outcome::closed;

@@ -4,7 +4,7 @@
 // request takes from its state; this file defines, once, how a wait is decided, queued and withdrawn. The synchronizer
 // befriends `admission` and has these private members:
 //
-//   node                    stores one wait: derives from core::waiter, and request() returns what it asks for
+//   node                    stores one wait: core::waiter, or derives from it, and request() returns what it asks for
 //   take_now(request)       is the fast path and returns the outcome. granted: it has taken; pending: it has to wait
 //   judge(lock, request)    returns the outcome for a newcomer. pending: it has to queue
 //   take(lock, request)     takes from the state what was granted
@@ -19,6 +19,7 @@
 
 #include <type_traits>
 
+#include <weir/core/assert.hpp>
 #include <weir/core/completion.hpp>
 #include <weir/core/operation.hpp>
 #include <weir/core/synchronizer.hpp>
@@ -26,7 +27,7 @@
 
 namespace weir::core {
 
-/// The request of a synchronizer that has only one kind.
+/// The request of a synchronizer whose node is a plain waiter: it has only one kind.
 struct no_request {};
 
 struct admission {
@@ -35,9 +36,12 @@ struct admission {
   template <class Sync, class Value>
   class op;
 
-  struct node : waiter {
-    [[nodiscard]] static no_request request() noexcept { return {}; }
-  };
+  static no_request request_of(const waiter&) noexcept { return {}; }
+  template <class Node>
+    requires requires(const Node& waiting) { waiting.request(); }
+  static auto request_of(const Node& waiting) noexcept {
+    return waiting.request();
+  }
 
   /// The slow path of take_now: takes at once, or not at all.
   template <class Sync, class Request>
@@ -53,8 +57,8 @@ struct admission {
   static void serve(Sync& sync, critical_section& lock, completion& done) noexcept {
     sync.template serve<typename Sync::node>(
         lock, done, [&] { return sync.anything_left(lock); },
-        [&](const auto& first) { return sync.fits(lock, first.request()); },
-        [&](const auto& first) { sync.take(lock, first.request()); });
+        [&](const auto& first) { return sync.fits(lock, request_of(first)); },
+        [&](const auto& first) { sync.take(lock, request_of(first)); });
   }
 
   /// Whether the first undecided waiter could be granted now. When a critical section ends it must be false: an
@@ -63,7 +67,7 @@ struct admission {
   static bool first_fits(Sync& sync, critical_section& lock) noexcept {
     const waiter* const first = sync.first_undecided(lock);
     if (first == nullptr || !sync.anything_left(lock)) return false;
-    return sync.fits(lock, static_cast<const typename Sync::node&>(*first).request());
+    return sync.fits(lock, request_of(static_cast<const typename Sync::node&>(*first)));
   }
 };
 
@@ -77,15 +81,18 @@ class admission::op {
   explicit op(Sync& sync) noexcept : sync_(&sync) {}
 
   [[gnu::always_inline]] answer try_now(node& asking) noexcept {
-    const outcome verdict = sync_->take_now(asking.request());
-    return verdict == outcome::pending ? answer::not_ready : asking.decide(verdict);
+    const outcome verdict = sync_->take_now(request_of(asking));
+    if (verdict == outcome::pending) return answer::not_ready;
+    const answer decided = asking.decide(verdict);
+    WEIR_ASSERT(decided == answer::done, "no other party knows a wait before it is queued");
+    return decided;
   }
 
   answer start(node& starting, completion&) noexcept {
     critical_section lock(*sync_);
-    const outcome verdict = sync_->judge(lock, starting.request());
+    const outcome verdict = sync_->judge(lock, request_of(starting));
     if (verdict == outcome::pending) return sync_->enqueue(lock, starting);
-    return Sync::decide(starting, verdict, [&](node& granted) { sync_->take(lock, granted.request()); });
+    return claim_then_take(starting, verdict, [&](node& granted) { sync_->take(lock, request_of(granted)); });
   }
 
   bool withdraw(node& queued, completion& done) noexcept {
@@ -95,11 +102,14 @@ class admission::op {
     return was_queued;
   }
 
-  void give_back(node& granted) noexcept { sync_->give_back(granted.request()); }
+  void give_back(node& granted) noexcept { sync_->give_back(request_of(granted)); }
 
   Value take([[maybe_unused]] node& granted) noexcept {
-    if constexpr (!std::is_void_v<Value>) return sync_->template hold<Value>(granted.request());
+    if constexpr (!std::is_void_v<Value>) return sync_->template hold<Value>(request_of(granted));
   }
+
+ protected:
+  [[nodiscard]] Sync& sync() const noexcept { return *sync_; }
 
  private:
   Sync* sync_;

@@ -51,6 +51,10 @@ struct stages {
 
   static constexpr bool several = false;
   static constexpr bool repeats = false;
+  static_assert(!(
+                    requires { &Op::on_queued; } || requires { &Op::on_decided; } || requires { &Op::on_resumed; } ||
+                    requires { &Op::cancel_stage; }),
+                "a staged operation has all five functions of core/staged.hpp, and all of them are noexcept");
 
   template <class Wait>
   static void begin(Wait&) noexcept {}
@@ -70,7 +74,13 @@ struct stages<Op> {
   using starting = flat_loop::scope;  // waiters without an executor that on_queued grants resume after the start
 
   static constexpr bool several = true;
-  static constexpr bool repeats = requires { Op::repeats; };
+  static constexpr bool repeats = [] {
+    if constexpr (requires { Op::repeats; }) {
+      return Op::repeats;
+    } else {
+      return false;
+    }
+  }();
 
   template <class Wait>
   static void begin(Wait& wait) noexcept {

@@ -15,6 +15,17 @@ namespace weir::core {
 
 struct admission;
 
+/// Decides a wait first, and takes then: calls `take(waiting)` only if this call has decided the wait, and granted it.
+template <class Node, class Take>
+answer claim_then_take(Node& waiting, outcome verdict, Take take) noexcept {
+  const answer decided = waiting.decide(verdict);
+  if (decided == answer::done && verdict == outcome::granted) take(waiting);
+  return decided;
+}
+
+/// The `fits` of a synchronizer where anything that is left is enough.
+inline constexpr auto anyone = [](const waiter&) noexcept { return true; };
+
 /// state_:
 ///   bit 0   locked   a thread works on the queue. Every fast path that sees it takes the slow path, so only the holder
 ///                    changes the word, and one store publishes the new state and unlocks
@@ -115,14 +126,6 @@ class synchronizer {
     return answer::queued;
   }
 
-  /// Decides first, then takes: calls `take(waiter)` only if this call has decided the wait, and granted it.
-  template <class Node, class Take>
-  static answer decide(Node& waiting, outcome verdict, Take take) noexcept {
-    const answer decided = waiting.decide(verdict);
-    if (decided == answer::done && verdict == outcome::granted) take(waiting);
-    return decided;
-  }
-
   /// Serves the queue from its head while `left()` is true and `grant(waiter)` does not return not_ready. `grant`
   /// checks whether enough is left, then decides the wait, then takes; not_ready ends the serving, so that no waiter
   /// overtakes the head.
@@ -146,12 +149,9 @@ class synchronizer {
   void serve(locked& lock, completion& done, Left left, Fits fits, Take take) noexcept {
     serve(lock, done, left, [&](waiter& first) noexcept {
       auto& waiting = static_cast<Node&>(first);
-      return fits(waiting) ? decide(waiting, outcome::granted, take) : answer::not_ready;
+      return fits(waiting) ? claim_then_take(waiting, outcome::granted, take) : answer::not_ready;
     });
   }
-
-  /// The `fits` of a synchronizer where anything that is left is enough.
-  static constexpr auto anyone = [](const waiter&) noexcept { return true; };
 
   /// The first queued waiter whose wait is undecided; null if there is none.
   waiter* first_undecided(locked&) noexcept {
