@@ -63,7 +63,7 @@ class wait_queue {
   }
 
   /// Unlinks a waiter. False: it is not queued, or not any more.
-  bool remove(waiter& queued) noexcept {
+  [[gnu::always_inline]] bool remove(waiter& queued) noexcept {
     if (!ring<waiter>::linked(queued)) return false;
     waiters_.remove(queued);
     count(-1);
