@@ -205,7 +205,8 @@ class shared_mutex : public core::synchronizer {
 
   static bool anything_left(const critical_section& lock) noexcept { return !is_written(lock); }
 
-  /// Judges by the locks that are held; the caller has to check the queue.
+  /// Judges by the locks that are held; the caller has to check the queue. A reader that upgrades is one of the
+  /// readers.
   static bool fits(const critical_section& lock, access wanted) noexcept {
     if (is_written(lock)) return false;
     return wanted == access::shared || readers_in(lock.state) <= (wanted == access::upgraded ? 1u : 0u);

@@ -12,8 +12,8 @@ using time_point = std::chrono::steady_clock::time_point;
 using duration = std::chrono::steady_clock::duration;
 
 /// A timer is armed at most once at a time. When it expires, its source calls `claim` under the source's lock. That
-/// returns null if the timer lost (its owner may be gone), else a function to call after unlocking, until which the
-/// owner exists.
+/// returns null if the timer lost: after unlocking, its owner may be gone. Else it returns a function to call after
+/// unlocking, until which the owner exists.
 struct timer {
   using fire_function = void (*)(timer&) noexcept;
   using claim_function = fire_function (*)(timer&) noexcept;

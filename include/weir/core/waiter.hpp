@@ -28,7 +28,7 @@ struct waiter {
 
   waiter* next;
   waiter* prev = nullptr;  // null while it is in no queue
-  claim* wait;
+  claim* wait;             // decides the wait that this waiter belongs to; the branches of a select share one
 
   /// Decides the wait. The caller takes for this waiter only after this has returned done.
   answer decide(outcome verdict) noexcept {

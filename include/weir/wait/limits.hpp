@@ -138,6 +138,7 @@ class time_limit : public deadline<Said> {
       return [](core::timer& won) noexcept { wait_of(won).leave(); };
     });
   }
+  /// Not if it has fired: then it is in no wheel, and the timers have nothing more to do with the wait.
   void disarm() noexcept {
     const Wait& wait = wait_of(*this);
     const bool has_fired = wait.leaving() && wait.verdict() == core::outcome::timed_out;

@@ -158,7 +158,7 @@ class wait_state : public time_limit<Limits & timed, wait_state<Op, Limits>>,
       this->set_deciders(core::deciders::anybody);
       this->start_arming();
       stages::begin(*this);
-      time_part::arm();  // precedes queueing: a limit that passes before the grant wins, however close the two are
+      time_part::arm();  // precedes queueing: a limit that has fired by then wins over every later grant
       stop_part::arm();
       const core::answer started = op_.start(node_, others);
       if (started == core::answer::done) return false;
