@@ -54,8 +54,10 @@ class auto_reset_event : public core::synchronizer {
   /// Returns a snapshot, taken without the lock.
   [[nodiscard]] bool is_set() const noexcept { return (load() & set_bit) != 0; }
 
-  /// Waits until it is set, and resets it. Fails with errc::closed.
+  /// The operation that wait() returns.
   using wait_op = core::admission::op<auto_reset_event, void>;
+
+  /// Waits until it is set, and resets it. Fails with errc::closed.
   auto wait() noexcept { return operation<wait_op>(wait_op(*this)); }
 
   /// The Asio spelling: wait()(token). Needs <weir/asio.hpp> or <weir/boost_asio.hpp>.

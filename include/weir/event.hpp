@@ -66,8 +66,10 @@ class event : public core::synchronizer {
     return woken;
   }
 
-  /// Waits until it is set or notified. Fails with errc::closed.
+  /// The operation that wait() returns.
   using wait_op = core::admission::op<event, void>;
+
+  /// Waits until it is set or notified. Fails with errc::closed.
   auto wait() noexcept { return operation<wait_op>(wait_op(*this)); }
 
   /// The Asio spelling: wait()(token). Needs <weir/asio.hpp> or <weir/boost_asio.hpp>.

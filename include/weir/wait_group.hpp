@@ -52,8 +52,10 @@ class wait_group : public core::synchronizer {
   /// Returns how many are not done yet: a snapshot, taken without the lock.
   [[nodiscard]] std::size_t count() const noexcept { return count_in(load()); }
 
-  /// Waits until the count is 0. Fails with errc::closed.
+  /// The operation that wait() returns.
   using wait_op = core::admission::op<wait_group, void>;
+
+  /// Waits until the count is 0. Fails with errc::closed.
   auto wait() noexcept { return operation<wait_op>(wait_op(*this)); }
 
   /// The Asio spelling: wait()(token). Needs <weir/asio.hpp> or <weir/boost_asio.hpp>.

@@ -64,10 +64,12 @@ TEST(asio_limits, G9_limits_of_any_length_fire_in_order_and_never_early) {
   asio::io_context io;
   semaphore sem(0);
   std::vector<std::chrono::steady_clock::time_point> fired;
+  int ended = 0;
   for (const int ms : {7, 1, 3, 5}) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(ms);
     auto armed = std::make_shared<bool>(false);
-    sem.acquire().until(deadline)(asio::bind_executor(io, [&fired, armed, deadline](net_error) {
+    sem.acquire().until(deadline)(asio::bind_executor(io, [&fired, &ended, armed, deadline](net_error) {
+      ++ended;
       EXPECT_GE(std::chrono::steady_clock::now(), deadline);
       if (*armed) fired.push_back(deadline);
     }));
@@ -75,6 +77,7 @@ TEST(asio_limits, G9_limits_of_any_length_fire_in_order_and_never_early) {
         std::chrono::steady_clock::now() < deadline;  // else this thread was off its core, and it timed out at once
   }
   io.run();
+  EXPECT_EQ(ended, 4);
   EXPECT_TRUE(std::is_sorted(fired.begin(), fired.end()));
 }
 
